@@ -1,0 +1,88 @@
+// What the executor tells its listeners about memory: one event for each hardware access of a warp.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+
+#include "ptx/module.h"
+
+namespace lanescope::exec {
+
+constexpr unsigned kWarpLanes = 32;
+
+struct Dim3 {
+    uint32_t x = 1, y = 1, z = 1;
+    uint64_t count() const { return uint64_t(x) * y * z; }
+    friend bool operator==(const Dim3&, const Dim3&) = default;
+};
+
+/// Where an access goes after generic addresses are resolved.
+enum class Space : uint8_t { kGlobal, kShared, kLocal, kConst, kParam, kTexture, kSurface };
+/// kReduction: an atomic whose result is unused (machine code: RED). kAsyncCopy: global → shared (LDGSTS).
+enum class Operation : uint8_t { kLoad, kStore, kReduction, kAtomic, kAsyncCopy, kPrefetch };
+enum class CacheOperator : uint8_t { kDefault, kCa, kCg, kCs, kLu, kCv, kWb, kWt, kVolatile, kNonCoherent };
+/// L1::… and L2::… hints that change what a cache keeps.
+enum class Eviction : uint8_t { kNormal, kNoAllocate, kFirst, kLast, kUnchanged };
+
+/// One memory access of the machine code, as far as it is known before execution. A PTX instruction makes one or more
+/// (a vector load of which only x and w are used is two 32-bit loads in machine code) or shares one with its neighbours
+/// (adjacent shared accesses are merged into wider ones).
+struct AccessSite {
+    uint32_t instruction = 0;             ///< index into the function's body
+    uint32_t function = 0;                ///< index into the module's functions
+    uint32_t location = ptx::kNone;       ///< index into the module's locations
+    Operation operation = Operation::kLoad;
+    CacheOperator cache = CacheOperator::kDefault;
+    Eviction l1 = Eviction::kNormal, l2 = Eviction::kNormal;
+    uint16_t prefetch_bytes = 0;          ///< L2::64B/128B/256B
+    uint8_t bytes = 0;                    ///< per lane: 1, 2, 4, 8, 16 (32 on sm_100)
+    bool uniform_reduction = false;       ///< RED with one address and operand known uniform: one lane a warp issues it
+};
+
+/// One executed access of one warp. Valid only during the call.
+struct AccessEvent {
+    uint32_t site = 0;                    ///< index into Kernel::sites
+    Space space = Space::kGlobal;
+    uint32_t active = 0;                  ///< lanes that take part; never 0
+    uint32_t sm = 0;                      ///< SM of the GPU
+    uint32_t warp_slot = 0;               ///< 0 … warps per SM - 1: the hardware warp
+    uint32_t block_slot = 0;              ///< 0 … blocks per SM - 1
+    uint64_t block = 0;                   ///< linear block index in the grid
+    uint32_t warp = 0;                    ///< warp in the block
+    uint64_t time = 0;                    ///< SM clock cycles since the kernel's start, see Machine
+    /// Global: device address. Shared: offset in the block's shared memory. Local: offset in the thread's local memory.
+    /// Const: offset in the constant bank. Texture/surface: address of each lane's first texel byte (see texels). Active lanes only.
+    const uint64_t* addresses = nullptr;
+    /// Texture: texels_per_lane addresses a lane (32 × texels_per_lane), filtered fetches have up to 8.
+    const uint64_t* texels = nullptr;
+    uint32_t texels_per_lane = 0;
+    const int32_t* texel_xyz = nullptr;   ///< Texture: 3 integer coordinates a lane of the first texel (x, y, z or layer)
+};
+
+/// Sees everything a running grid does to memory. Calls come in a reproducible order, from one thread.
+class Listener {
+public:
+    virtual ~Listener() = default;
+    /// Returns after how many SM cycles the result of a load or atomic can be used (0: at once). Stores: ignored.
+    virtual uint32_t on_access(const AccessEvent& event) = 0;
+    /// A warp reached a barrier of its block, a block started or ended: for race detection and for timing.
+    virtual void on_barrier(uint64_t /*block*/, uint32_t /*barrier*/, uint64_t /*time*/) {}
+    virtual void on_block_start(uint64_t /*block*/, uint32_t /*sm*/, uint32_t /*block_slot*/, uint64_t /*time*/) {}
+    virtual void on_block_end(uint64_t /*block*/, uint32_t /*sm*/, uint32_t /*block_slot*/, uint64_t /*time*/) {}
+};
+
+/// What the executor must know of a GPU; the emulator fills it from a description and the kernel's occupancy.
+struct Machine {
+    uint32_t sms = 132;
+    uint32_t resident_blocks = 8;         ///< of this launch, per SM
+    uint32_t schedulers = 4;              ///< instructions issued a cycle per SM
+    uint32_t clock_khz = 1980000;
+    uint32_t compute_capability = 90;     ///< 10 × major + minor
+    uint32_t shared_bytes_per_sm = 0;
+    uint32_t global_latency = 600, shared_latency = 30, alu_latency = 4;  ///< cycles, where no listener says better
+    uint64_t instruction_limit = 0;       ///< thread instructions after which a kernel is a runaway; 0: none
+    double time_limit_s = 0;              ///< host seconds after which a kernel is a runaway; 0: none
+};
+
+}  // namespace lanescope::exec

@@ -1,0 +1,30 @@
+// Contract between the executor and the arithmetic: one function computes one PTX instruction for all 32 lanes.
+//
+// A register is a *row*: 32 lanes side by side, so that compilers vectorise over lanes.
+//   predicate          one uint32_t, bit i = lane i
+//   8- and 16-bit      uint16_t[32]   (8-bit values zero- or sign-extended as their type says)
+//   32-bit             uint32_t[32]
+//   64-bit             uint64_t[32]
+//   128-bit            uint64_t[2][32], low halves first
+// Immediates arrive as rows too (filled at decode), so that an operation never asks what an operand is.
+#pragma once
+
+#include <cstdint>
+
+#include "ptx/module.h"
+
+namespace lanescope::exec {
+
+struct LaneOperands {
+    void* destination[4];                 ///< rows written; second is the `|q` predicate, or further vector elements
+    const void* source[8];                ///< rows read, in operand order (vector operands flattened)
+};
+
+/// Writes the destination rows of the lanes in `mask` and leaves other lanes as they are.
+using LaneFunction = void (*)(const LaneOperands& operands, uint32_t mask);
+
+/// The function that computes `instruction`, or nullptr if it has no lane-wise semantics here (memory, control, barriers and
+/// warp-collective instructions are the executor's; anything else is reported when it is executed).
+LaneFunction find_lane_function(const ptx::Instruction& instruction);
+
+}  // namespace lanescope::exec

@@ -1,0 +1,102 @@
+// The memory system of one GPU: takes each warp's accesses in time order, tells what every level did and for which site.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "gpu/description.h"
+
+namespace lanescope::memory {
+
+enum class Space : uint8_t { kGlobal, kShared, kLocal, kConst, kParam, kTexture, kSurface };
+enum class Operation : uint8_t { kLoad, kStore, kReduction, kAtomic, kAsyncCopy, kPrefetch };
+enum class CacheOperator : uint8_t { kDefault, kCa, kCg, kCs, kLu, kCv, kWb, kWt, kVolatile, kNonCoherent };
+enum class Eviction : uint8_t { kNormal, kNoAllocate, kFirst, kLast, kUnchanged };
+
+/// One executed access of one warp; the fields mean what exec::AccessEvent and exec::AccessSite say.
+struct Access {
+    uint32_t site = 0;
+    Space space = Space::kGlobal;
+    Operation operation = Operation::kLoad;
+    CacheOperator cache = CacheOperator::kDefault;
+    Eviction l1 = Eviction::kNormal, l2 = Eviction::kNormal;
+    uint8_t bytes = 4;
+    bool uniform_reduction = false;
+    uint16_t prefetch_bytes = 0;
+    uint32_t active = 0;
+    uint32_t sm = 0, warp_slot = 0, block_slot = 0;
+    uint64_t time = 0;                    ///< SM cycles since the kernel's start
+    const uint64_t* addresses = nullptr;  ///< 32
+    const uint64_t* texels = nullptr;     ///< 32 × texels_per_lane
+    uint32_t texels_per_lane = 0;
+    const int32_t* texel_xyz = nullptr;
+};
+
+/// What one site caused, summed over its executions. Counts; bytes where the name says so.
+struct Counters {
+    uint64_t instructions = 0;            ///< warp-level executions with at least one active lane
+    uint64_t threads = 0;                 ///< active lanes summed
+    uint64_t requests = 0;                ///< t-stage requests (Kepler: warp requests)
+    uint64_t tags = 0;                    ///< 128-byte line lookups
+    uint64_t sectors = 0;                 ///< 32-byte sectors (Kepler: see transactions)
+    uint64_t ideal_sectors = 0;           ///< what the same lanes would need if their bytes were packed
+    uint64_t requested_bytes = 0;         ///< lanes × width
+    uint64_t unique_bytes = 0;            ///< distinct bytes of each request
+    uint64_t transactions = 0;            ///< Kepler only
+    uint64_t transaction_bytes = 0;       ///< Kepler only
+    uint64_t wavefronts = 0, ideal_wavefronts = 0;  ///< shared memory passes by pattern
+    uint64_t constant_words = 0;          ///< distinct constant words over all requests
+    uint64_t l1_hits = 0;                 ///< sectors; misses = sectors - hits
+    uint64_t l2_reads = 0, l2_read_hits = 0, l2_writes = 0, l2_write_hits = 0, l2_atomics = 0, l2_reductions = 0;  ///< sectors
+    uint64_t dram_read_bytes = 0, dram_write_bytes = 0;
+    uint64_t link_read_bytes = 0, link_write_bytes = 0;   ///< over the host link, whole sectors
+};
+
+struct Settings {
+    enum class L1 : uint8_t { kDefault, kOn, kOff } l1 = L1::kDefault;  ///< -dlcm=ca|cg
+    bool cold = true;                     ///< flush all caches before each kernel, as ncu does
+    bool counts_only = false;             ///< requests and sectors only: no caches
+};
+
+/// What the model must know of a launch.
+struct LaunchShape {
+    uint32_t sites = 0;
+    uint32_t blocks_per_sm = 1, warps_per_block = 1;
+    uint64_t shared_bytes_per_block = 0;
+    uint64_t local_bytes_per_thread = 0;
+};
+
+enum class Backing : uint8_t { kDevice, kHost };
+
+class Model {
+public:
+    Model(const gpu::Description& gpu, const Settings& settings);
+    ~Model();
+    Model(Model&&) noexcept;
+    Model& operator=(Model&&) noexcept;
+
+    void begin_launch(const LaunchShape& shape);
+    /// Accounts for one access. Returns the SM cycles after which a load's or atomic's result can be used.
+    uint32_t access(const Access& access);
+    void end_launch();
+
+    /// Per site of the launch since begin_launch.
+    std::span<const Counters> sites() const;
+    /// Traffic no site caused (write-back of earlier kernels' dirty lines in warm mode).
+    const Counters& unattributed() const;
+
+    /// Device memory that copies or memsets touched (warm mode: it is in L2 now).
+    void host_wrote(uint64_t address, uint64_t bytes);
+    void host_read(uint64_t address, uint64_t bytes);
+    /// Declares what lies behind a range of device addresses; default is device memory.
+    void map(uint64_t address, uint64_t bytes, Backing backing);
+    void unmap(uint64_t address, uint64_t bytes);
+
+private:
+    struct Impl;
+    std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace lanescope::memory

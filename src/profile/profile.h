@@ -1,0 +1,105 @@
+// The waist of the hourglass: what a program did to memory, launch by launch and line by line. Both backends produce it,
+// analysis and reports only read it. JSON schema `lanescope-profile/1`, documented in docs/profile-schema.json.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/diagnostic.h"
+
+namespace lanescope::profile {
+
+/// Metric name (see catalogue.h) → value. Counts are integers and stay exact up to 2^53; times are nanoseconds.
+using Metrics = std::map<std::string, double, std::less<>>;
+
+struct Frame {
+    std::string file;
+    uint32_t line = 0;
+    std::string function;                 ///< may be empty
+    friend bool operator==(const Frame&, const Frame&) = default;
+    friend auto operator<=>(const Frame&, const Frame&) = default;
+};
+
+/// Warp addresses kept as evidence: one executed request.
+struct ExampleWarp {
+    uint64_t block = 0;
+    uint32_t warp = 0;
+    uint32_t active = 0;
+    std::vector<uint64_t> addresses;      ///< 32, meaningless for inactive lanes
+};
+
+/// One access (a memory instruction of the machine code) of a line, summed over its executions.
+struct Access {
+    std::string space;                    ///< global, local, shared, constant, texture, surface
+    std::string operation;                ///< load, store, reduction, atomic, async_copy
+    uint32_t bytes = 0;                   ///< per lane
+    uint32_t instruction = 0;             ///< machine order within the kernel, to tell accesses of a line apart
+    std::string pattern;                  ///< class of analysis; empty: not classified
+    Metrics metrics;                      ///< requests, sectors, ideal_sectors, useful_bytes, wavefronts, …: short names, see docs
+    std::optional<ExampleWarp> example;
+};
+
+struct Line {
+    std::string file;                     ///< innermost location; empty: `[no source]`
+    uint32_t line = 0;
+    std::string function;
+    std::vector<Frame> inlined_from;      ///< outwards
+    Metrics metrics;
+    std::vector<Access> accesses;
+};
+
+struct Launch {
+    uint64_t index = 0;
+    std::string kernel;                   ///< demangled with parameters: "add_offset(const float*, int)"
+    std::string symbol;
+    uint32_t grid[3] = {1, 1, 1}, block[3] = {1, 1, 1};
+    uint32_t stream = 0;
+    Metrics metrics;
+    std::vector<Line> lines;
+    std::vector<std::string> notes;       ///< what is known to differ from hardware here, and why
+    std::map<std::string, std::string> absent;  ///< metric → why there is no number
+};
+
+struct Transfer {
+    std::string kind;                     ///< host_to_device, device_to_host, device_to_device, peer, memset, prefetch, migration, …
+    std::string memory;                   ///< pageable, pinned, write_combined, mapped, managed, device, array
+    uint64_t bytes = 0;
+    uint32_t stream = 0;
+    double start_ns = 0, duration_ns = 0; ///< on the predicted (or measured) device timeline; duration 0: not known
+};
+
+struct Fault {
+    std::string kind;                     ///< out_of_bounds, misaligned, race, …
+    std::string message;
+    bool warning = false;
+    uint64_t launch = 0;
+    std::vector<Frame> where;             ///< innermost first
+    Metrics numbers;                      ///< address, thread and block coordinates, distance, …
+};
+
+struct Profile {
+    std::string backend;                  ///< emulated, hardware
+    std::string gpu_name;                 ///< "h200"
+    std::string gpu_json = "{}";          ///< the description's numbers as a JSON object, for readers
+    std::vector<std::string> argv;
+    std::map<std::string, std::string> settings;  ///< l1, caches, …
+    std::vector<Launch> launches;
+    std::vector<Transfer> transfers;
+    std::vector<Fault> faults;
+    std::map<std::string, std::vector<std::string>> sources;  ///< file → its lines as they were when profiled (may lack files)
+};
+
+std::string to_json(const Profile& profile);
+/// Refuses anything that is not a lanescope-profile/1, naming the JSON path of what is wrong.
+base::Result<Profile> from_json(std::string_view json, const std::string& file);
+
+// The pieces, for the session journal (one JSON object a line, written as things happen so that nothing is lost).
+std::string to_json(const Launch& launch);
+std::string to_json(const Transfer& transfer);
+std::string to_json(const Fault& fault);
+
+}  // namespace lanescope::profile
