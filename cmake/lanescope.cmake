@@ -36,6 +36,10 @@ if(LANESCOPE_SANITIZE)
   target_link_options(lanescope_options INTERFACE -fsanitize=${LANESCOPE_SANITIZE})
 endif()
 
+if(LANESCOPE_FUZZERS)
+  target_compile_options(lanescope_options INTERFACE -fsanitize=fuzzer-no-link)
+endif()
+
 # lanescope_library(NAME DEPENDS other… LINK external…): the static library of src/NAME from every *.cc there, and a test
 # program NAME_test from every *_test.cc.
 function(lanescope_library name)
