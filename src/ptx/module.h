@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "ptx/opcode.h"  // Opcode, Suffix, SpecialRegister: enums generated from the tables opcodes.def, suffixes.def, special_registers.def
@@ -21,7 +22,8 @@ enum class Type : uint8_t {
     kU8, kU16, kU32, kU64,
     kS8, kS16, kS32, kS64,
     kF16, kF16x2, kBf16, kBf16x2, kTf32, kF32, kF32x2, kF64,
-    kE4m3, kE5m2, kE4m3x2, kE5m2x2, kE2m3, kE3m2, kE2m1, kE2m3x2, kE3m2x2, kE2m1x2, kUe8m0, kUe8m0x2,
+    kE4m3, kE5m2, kE4m3x2, kE5m2x2, kE2m3, kE3m2, kE2m1, kE2m3x2, kE3m2x2, kE2m1x2, kUe8m0, kUe8m0x2, kUe4m3,
+    kE4m3x4, kE5m2x4, kE2m3x4, kE3m2x4, kE2m1x4,
     kU16x2, kS16x2, kU8x4, kS8x4, kS4, kU4, kB1, kB4, kB6,
     kTexref, kSamplerref, kSurfref,
 };
@@ -63,13 +65,21 @@ struct Operand {
     Kind kind = Kind::kSink;
     bool negated = false;                 ///< `!p`
     Type immediate_type = Type::kNone;    ///< kImmediate: kF32 (0f…), kF64 (0d… or decimal) or kS64/kU64
-    uint8_t component = 0;                ///< kRegister of vector type: 0 none, 1…4 for .x .y .z .w; video selectors likewise (.b0 = 5 … .h1 = 10)
+    uint16_t component = 0;               ///< kRegister of vector type: 0 none, 1…4 for .x .y .z .w; else a video selector, see component()
     bool local_symbol = false;            ///< kVariable: index is into Function::variables, else Module::variables
     uint32_t index = kNone;
     int64_t value = 0;
     std::vector<Operand> elements;
     friend bool operator==(const Operand&, const Operand&) = default;
 };
+
+/// The code of a register's component or video selector ("x", "b3", "h10", "b7654"), 0 if `text` is none: x y z w 1…4, b0…b3 5…8,
+/// h0 h1 9 10; longer ones are kHalfSelector, or kByteSelector plus their digits - 2 shifted left by 12, with three bits for each digit,
+/// the leftmost digit highest.
+uint16_t component(std::string_view text);
+std::string component_name(uint16_t code);
+constexpr uint16_t kHalfSelector = 0x4000;  ///< h10, h32, …: two digits 0…3
+constexpr uint16_t kByteSelector = 0x8000;  ///< b10, b210, b7654, …: two to four digits 0…7
 
 struct Guard {
     uint32_t predicate = kNone;           ///< register index; kNone: unguarded
