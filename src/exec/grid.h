@@ -1,0 +1,61 @@
+// Runs a grid: the one entry point of the executor.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "exec/access.h"
+#include "exec/device_memory.h"
+#include "exec/fault.h"
+#include "exec/program.h"
+#include "exec/texture.h"
+
+namespace lanescope::exec {
+
+struct Launch {
+    Dim3 grid, block;
+    Dim3 cluster{1, 1, 1};                          ///< blocks per cluster; grid must be a multiple
+    uint32_t dynamic_shared_bytes = 0;
+    std::span<const std::byte> parameters;          ///< Kernel::parameter_bytes(), laid out as Kernel::parameters() says
+    uint64_t grid_id = 0;                           ///< %gridid
+    uint64_t stack_bytes = 64 << 10;                ///< local memory of a thread beyond the entry's own: calls and alloca
+    bool count_instructions = false;                ///< fill GridResult::executions
+};
+
+/// Where a grid's side effects outside device memory go. Called in a reproducible order, from the calling thread.
+struct Sinks {
+    std::function<void(std::string_view)> print;    ///< device printf, already formatted
+    std::function<void(std::string_view)> error;    ///< the message of a failed device assert; without it: dropped
+    const Textures* textures = nullptr;             ///< texture and surface objects by handle
+    uint64_t heap = 0, heap_bytes = 0;              ///< device address and size of the device malloc heap; 0: malloc returns null
+    const std::atomic<bool>* stop = nullptr;        ///< set by another thread or a signal handler: the grid ends with kInterrupted
+    uint64_t start_ns = 0;                          ///< %globaltimer at the kernel's start
+};
+
+/// How often one PTX instruction ran.
+struct Executions {
+    uint32_t function = 0, instruction = 0;         ///< indices into the module and its body
+    uint64_t warps = 0, threads = 0;
+};
+
+struct GridResult {
+    uint64_t cycles = 0;                            ///< SM cycles from the start to the end of the last block
+    uint64_t warp_instructions = 0, thread_instructions = 0;
+    std::vector<uint64_t> sm_cycles;                ///< per SM: when its last block ended
+    std::vector<uint64_t> sm_instructions;          ///< per SM: warp instructions issued
+    std::vector<Executions> executions;             ///< on demand; only instructions that ran
+    std::optional<Fault> fault;                     ///< what ended the grid early; effects until then are kept
+    std::vector<Fault> warnings;                    ///< did not end it; one for each kind and instruction
+};
+
+/// Deterministic: the same arguments and memory contents give the same result, events and output.
+GridResult run_grid(const Kernel& kernel, const Launch& launch, DeviceMemory& memory, const Machine& machine, Listener* listener,
+                    const Sinks& sinks);
+
+}  // namespace lanescope::exec
