@@ -2,6 +2,7 @@
 // analysis and reports only read it. JSON schema `lanescope-profile/1`, documented in docs/profile-schema.json.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -12,6 +13,10 @@
 #include "base/diagnostic.h"
 
 namespace lanescope::profile {
+
+/// What Access::space and Access::operation may be.
+constexpr std::array<std::string_view, 7> kSpaces = {"global", "local", "shared", "constant", "texture", "surface", "param"};
+constexpr std::array<std::string_view, 6> kOperations = {"load", "store", "reduction", "atomic", "async_copy", "prefetch"};
 
 /// Metric name (see catalogue.h) → value. Counts are integers and stay exact up to 2^53; times are nanoseconds.
 using Metrics = std::map<std::string, double, std::less<>>;
@@ -34,12 +39,12 @@ struct ExampleWarp {
 
 /// One access (a memory instruction of the machine code) of a line, summed over its executions.
 struct Access {
-    std::string space;                    ///< global, local, shared, constant, texture, surface
-    std::string operation;                ///< load, store, reduction, atomic, async_copy
+    std::string space;                    ///< one of kSpaces
+    std::string operation;                ///< one of kOperations
     uint32_t bytes = 0;                   ///< per lane
     uint32_t instruction = 0;             ///< machine order within the kernel, to tell accesses of a line apart
     std::string pattern;                  ///< class of analysis; empty: not classified
-    Metrics metrics;                      ///< requests, sectors, ideal_sectors, useful_bytes, wavefronts, …: short names, see docs
+    Metrics metrics;                      ///< COUNTERs of catalogue.def; one that is not here is 0 (or in Launch::absent)
     std::optional<ExampleWarp> example;
 };
 
@@ -61,7 +66,7 @@ struct Launch {
     Metrics metrics;
     std::vector<Line> lines;
     std::vector<std::string> notes;       ///< what is known to differ from hardware here, and why
-    std::map<std::string, std::string> absent;  ///< metric → why there is no number
+    std::map<std::string, std::string> absent;  ///< metric or counter → why there is no number
 };
 
 struct Transfer {
@@ -93,13 +98,24 @@ struct Profile {
     std::map<std::string, std::vector<std::string>> sources;  ///< file → its lines as they were when profiled (may lack files)
 };
 
+/// One launch and one source line a text line, so that profiles can be read and compared by eye. Invalid UTF-8 becomes U+FFFD.
 std::string to_json(const Profile& profile);
-/// Refuses anything that is not a lanescope-profile/1, naming the JSON path of what is wrong.
+/// Refuses anything that is not a lanescope-profile/1, naming the JSON path of what is wrong ("launches[3].grid[0]: …"). Unknown
+/// members are passed over, so that later additions do no harm. `file` is for messages.
 base::Result<Profile> from_json(std::string_view json, const std::string& file);
 
 // The pieces, for the session journal (one JSON object a line, written as things happen so that nothing is lost).
 std::string to_json(const Launch& launch);
 std::string to_json(const Transfer& transfer);
 std::string to_json(const Fault& fault);
+base::Result<Launch> launch_from_json(std::string_view json, const std::string& file);
+base::Result<Transfer> transfer_from_json(std::string_view json, const std::string& file);
+base::Result<Fault> fault_from_json(std::string_view json, const std::string& file);
+
+/// Adds what another process of the same run did, after what is there: launches are numbered on.
+void append(Profile& profile, Profile&& later);
+/// Adds the metrics, lines and accesses that another pass over the same launches counted. What is there stays. Fails, leaving
+/// `profile` as it was, where the launches differ in number, kernel or shape.
+base::Status merge(Profile& profile, const Profile& pass);
 
 }  // namespace lanescope::profile
