@@ -1,0 +1,90 @@
+#include "memory/shared_banks.h"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+
+namespace lanescope::memory {
+namespace {
+
+constexpr uint32_t kMaxBanks = 32;
+
+/// Highest number of distinct words that the lanes of `lanes` want of one bank.
+uint32_t passes(const uint64_t* addresses, uint32_t lanes, uint32_t bytes, uint32_t banks, uint32_t bank_bytes) {
+    std::array<uint8_t, kMaxBanks> first{};                 // 1 + index into words: head of the bank's list
+    std::array<uint8_t, kMaxBanks> depth{};
+    std::array<uint64_t, 256> words;
+    std::array<uint8_t, 256> next;
+    uint32_t count = 0, worst = 0;
+    const uint32_t words_per_lane = std::max(1u, bytes / bank_bytes);
+    for (uint32_t rest = lanes; rest != 0; rest &= rest - 1) {
+        const uint64_t word = addresses[std::countr_zero(rest)] / bank_bytes;
+        for (uint32_t k = 0; k < words_per_lane; ++k) {
+            const uint32_t bank = uint32_t((word + k) % banks);
+            uint32_t at = first[bank];
+            while (at != 0 && words[at - 1] != word + k) at = next[at - 1];
+            if (at != 0) continue;
+            words[count] = word + k;
+            next[count] = first[bank];
+            first[bank] = uint8_t(++count);
+            worst = std::max<uint32_t>(worst, ++depth[bank]);
+        }
+    }
+    return worst;
+}
+
+/// Each active lane of `lanes` has the address of lane ^ distance, or that lane is off.
+bool paired(const uint64_t* addresses, uint32_t lanes, uint32_t distance) {
+    for (uint32_t rest = lanes; rest != 0; rest &= rest - 1) {
+        const uint32_t lane = uint32_t(std::countr_zero(rest)), other = lane ^ distance;
+        if ((lanes >> other & 1) != 0 && addresses[lane] != addresses[other]) return false;
+    }
+    return true;
+}
+
+/// Passes of the lanes in `lanes`, a block of `width` lanes of which each half goes on its own unless the two can share.
+uint32_t split_passes(const uint64_t* addresses, uint32_t lanes, uint32_t low_half, uint32_t bytes, uint32_t banks, uint32_t bank_bytes) {
+    if (paired(addresses, lanes, 1) || paired(addresses, lanes, 2)) return passes(addresses, lanes, bytes, banks, bank_bytes);
+    return passes(addresses, lanes & low_half, bytes, banks, bank_bytes) + passes(addresses, lanes & ~low_half, bytes, banks, bank_bytes);
+}
+
+}  // namespace
+
+Wavefronts shared_wavefronts(const uint64_t* addresses, uint32_t active, uint32_t bytes, uint32_t banks, uint32_t bank_bytes) {
+    const uint32_t pass_bytes = banks * bank_bytes;
+    const uint32_t packed = (uint32_t(std::popcount(active)) * bytes + pass_bytes - 1) / pass_bytes;
+    Wavefronts result;
+    if (bytes <= bank_bytes) {
+        uint64_t not_contiguous = ~0ull, not_uniform = ~0ull;
+        if (active == ~0u) {
+            not_contiguous = not_uniform = 0;
+            for (uint32_t lane = 0; lane < 32; ++lane) {
+                const uint64_t distance = addresses[lane] - addresses[0];
+                not_contiguous |= distance ^ (uint64_t(lane) * bank_bytes);
+                not_uniform |= distance;
+            }
+        }
+        result.actual = banks >= 32 && (not_contiguous == 0 || not_uniform == 0) ? 1 : passes(addresses, active, bytes, banks, bank_bytes);
+    } else if (bytes == 2 * bank_bytes) {
+        result.actual = split_passes(addresses, active, 0x0000ffffu, bytes, banks, bank_bytes);
+    } else {
+        result.actual = split_passes(addresses, active & 0x0000ffffu, 0x000000ffu, bytes, banks, bank_bytes) +
+                        split_passes(addresses, active & 0xffff0000u, 0x00ff0000u, bytes, banks, bank_bytes);
+    }
+    result.ideal = std::min(result.actual, packed);
+    return result;
+}
+
+uint32_t distinct_words(const uint64_t* addresses, uint32_t active, uint32_t bytes) {
+    std::array<uint64_t, 128> seen;
+    uint32_t count = 0;
+    const uint32_t words_per_lane = std::max(1u, bytes / 4);
+    for (uint32_t rest = active; rest != 0; rest &= rest - 1) {
+        const uint64_t word = addresses[std::countr_zero(rest)] / 4;
+        for (uint64_t w = word; w < word + words_per_lane; ++w)
+            if (std::find(seen.begin(), seen.begin() + count, w) == seen.begin() + count) seen[count++] = w;
+    }
+    return count;
+}
+
+}  // namespace lanescope::memory

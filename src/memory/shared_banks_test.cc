@@ -1,0 +1,62 @@
+#include "memory/shared_banks.h"
+
+#include <gtest/gtest.h>
+
+#include <functional>
+
+namespace lanescope::memory {
+namespace {
+
+Wavefronts passes(uint32_t bytes, const std::function<uint64_t(uint32_t)>& address, uint32_t active = ~0u) {
+    uint64_t lanes[32];
+    for (uint32_t lane = 0; lane < 32; ++lane) lanes[lane] = address(lane);
+    return shared_wavefronts(lanes, active, bytes);
+}
+
+TEST(SharedBanks, WordsByStride) {
+    // stride s words: gcd(s, 32) lanes meet in each bank
+    for (const auto& [stride, ways] : {std::pair{1u, 1u}, {2u, 2u}, {3u, 1u}, {4u, 4u}, {8u, 8u}, {32u, 32u}, {33u, 1u}})
+        EXPECT_EQ(passes(4, [&, s = stride](uint32_t i) { return 4ull * i * s; }), (Wavefronts{ways, 1})) << stride;
+    EXPECT_EQ(passes(4, [](uint32_t) { return 64ull; }), (Wavefronts{1, 1}));
+    EXPECT_EQ(passes(4, [](uint32_t i) { return 4ull * (i / 2); }), (Wavefronts{1, 1}));
+    EXPECT_EQ(passes(4, [](uint32_t i) { return 128ull * (i % 4); }), (Wavefronts{4, 1}));   // 4 words of bank 0
+}
+
+TEST(SharedBanks, BytesShareWords) {
+    EXPECT_EQ(passes(1, [](uint32_t i) { return uint64_t(i); }), (Wavefronts{1, 1}));        // 8 words
+    EXPECT_EQ(passes(1, [](uint32_t i) { return 128ull * i; }), (Wavefronts{32, 1}));
+    EXPECT_EQ(passes(2, [](uint32_t i) { return 2ull * i; }), (Wavefronts{1, 1}));
+}
+
+TEST(SharedBanks, DoublesGoByHalves) {
+    EXPECT_EQ(passes(8, [](uint32_t i) { return 8ull * i; }), (Wavefronts{2, 2}));
+    EXPECT_EQ(passes(8, [](uint32_t i) { return 8ull * (i ^ 1); }), (Wavefronts{2, 2}));
+    EXPECT_EQ(passes(8, [](uint32_t i) { return 16ull * i; }), (Wavefronts{4, 2}));          // 16 lanes on 16 even banks pairs: 2 a half
+    EXPECT_EQ(passes(8, [](uint32_t) { return 8ull; }), (Wavefronts{1, 1}));
+}
+
+TEST(SharedBanks, QuadsGoByQuarters) {
+    EXPECT_EQ(passes(16, [](uint32_t i) { return 16ull * i; }), (Wavefronts{4, 4}));
+    EXPECT_EQ(passes(16, [](uint32_t i) { return 32ull * i; }), (Wavefronts{8, 4}));
+    EXPECT_EQ(passes(16, [](uint32_t i) { return 128ull * i; }), (Wavefronts{32, 4}));
+    // two addresses, one a half-warp (matmul_tiled's row of A): one pass a half
+    EXPECT_EQ(passes(16, [](uint32_t i) { return i < 16 ? 0ull : 64ull; }), (Wavefronts{2, 2}));
+}
+
+TEST(SharedBanks, OnlyActiveLanesCount) {
+    EXPECT_EQ(passes(4, [](uint32_t i) { return 128ull * i; }, 0x0000000f), (Wavefronts{4, 1}));
+    EXPECT_EQ(passes(4, [](uint32_t i) { return 128ull * i; }, 0x80000000), (Wavefronts{1, 1}));
+}
+
+TEST(Constant, DistinctWords) {
+    uint64_t lanes[32];
+    for (uint32_t i = 0; i < 32; ++i) lanes[i] = 4ull * (9 * i & 1023);
+    EXPECT_EQ(distinct_words(lanes, ~0u, 4), 32u);
+    EXPECT_EQ(distinct_words(lanes, 1u, 4), 1u);
+    for (uint64_t& lane : lanes) lane = 8;
+    EXPECT_EQ(distinct_words(lanes, ~0u, 4), 1u);
+    EXPECT_EQ(distinct_words(lanes, ~0u, 16), 4u);
+}
+
+}  // namespace
+}  // namespace lanescope::memory
