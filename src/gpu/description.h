@@ -35,11 +35,12 @@ struct Description {
     uint32_t schedulers_per_sm = 4;
     uint32_t fp32_lanes_per_sm = 128;
     uint32_t max_warps_per_sm = 0, max_blocks_per_sm = 0, max_threads_per_block = 1024;
-    uint32_t registers_per_sm = 65536, register_allocation_unit = 256, max_registers_per_thread = 255, warp_allocation_granularity = 4;
+    uint32_t registers_per_sm = 65536, max_registers_per_block = 65536, register_allocation_unit = 256, max_registers_per_thread = 255, warp_allocation_granularity = 4;
     double clock_mhz = 0;                 ///< boost: what a kernel runs at
     double base_clock_mhz = 0;
     // L1 and shared memory
-    uint64_t l1_bytes = 0;                ///< unified L1 + shared data array per SM (Kepler: the L1/shared array)
+    uint64_t l1_bytes = 0;                ///< data array per SM: L1 + shared memory where `l1_shared_unified`, else L1 alone
+    bool l1_shared_unified = true;        ///< false on Maxwell and Pascal: shared memory has an array of its own
     std::vector<uint64_t> shared_carveouts;   ///< bytes of shared memory per SM that can be configured, ascending
     uint64_t max_shared_per_block = 48 << 10, max_shared_per_block_optin = 0, reserved_shared_per_block = 0;
     uint32_t shared_allocation_unit = 128;
@@ -73,19 +74,36 @@ struct Description {
     double blocks_launched_per_clock = 1; ///< rate of block launches, whole GPU, per SM clock
     double launch_overhead_ns = 0;        ///< shortest kernel
 
-    /// "sms" → where its value comes from. Every key of the file has one.
-    struct Origin { std::string source; Confidence confidence = Confidence::kAssumed; };
-    std::map<std::string, Origin, std::less<>> origins;
-    /// Further model parameters a file may give ([model] table), by name; the memory and timing models document theirs.
+    /// Where a number comes from: `text` is the value as the file writes it ("60 MiB").
+    struct Origin {
+        std::string text;
+        std::string source;
+        Confidence confidence = Confidence::kAssumed;
+    };
+    std::map<std::string, Origin, std::less<>> origins;  ///< by the file's key: "sms", "l2". Every key has one.
+    /// Further parameters of the memory and timing models ([model] table), which document theirs.
     std::map<std::string, double, std::less<>> model;
 
-    /// bytes per second of one GPU: bus_bits / 8 × memory_clock × transfers_per_clock
+    /// Bytes per second of one GPU: bus / 8 × memory clock × transfers per clock.
     double peak_bytes_per_second() const;
+    /// Bytes of L1 left when a block configuration takes `shared` bytes of the SM (rounded up to a carve-out).
+    uint64_t l1_cache_bytes(uint64_t shared) const;
 };
 
-/// Parses and checks one description; `file` is for messages. Every error carries file:line:col.
+/// One value of a description for display, in the order of the file's sections.
+struct Row {
+    std::string section, key, value, source;
+    Confidence confidence = Confidence::kAssumed;
+};
+std::vector<Row> rows(const Description& description);
+std::string_view to_string(Confidence confidence);
+/// The numbers as one JSON object in base units (bytes, MHz, ns, bytes per second), for profiles.
+std::string to_json(const Description& description);
+
+/// Parses and checks one description; `file` is for messages, its stem becomes the name. Every error carries file:line:col.
 base::Result<Description> parse(std::string_view toml, const std::string& file);
-/// Loads gpus/NAME.toml (or NAME itself when it is a path ending in .toml). Unknown: the error lists the known names.
+/// Loads a description by name: from the folder in the environment's LANESCOPE_GPUS if it has NAME.toml, else from those built
+/// into the library; or NAME itself when it is a path ending in .toml. Unknown: the error lists the known names.
 base::Result<Description> load(const std::string& name);
 std::vector<std::string> known_names();
 
