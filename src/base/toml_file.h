@@ -21,13 +21,11 @@ public:
 
     /// The root table; nothing, with the error noted, if the text isn't TOML.
     std::optional<toml::table> parse() {
-        // toml++ 3.3 has undefined behaviour for U+FB26…U+FEFE (EF AC A6 … EF BB BE) where it looks for white space.
-        for (size_t i = 0; i + 2 < text_.size(); ++i)
-            if (const std::string_view c = text_.substr(i, 3); c >= "\xEF\xAC\xA6" && c <= "\xEF\xBB\xBE") {
-                note(uint32_t(std::count(text_.begin(), text_.begin() + long(i), '\n')) + 1, i - (text_.rfind('\n', i) + 1) + 1,
-                     "characters U+FB26 to U+FEFE are not supported");
-                return std::nullopt;
-            }
+        if (const size_t at = unsafe(); at != std::string_view::npos) {
+            note(uint32_t(std::count(text_.begin(), text_.begin() + long(at), '\n')) + 1, at - (text_.rfind('\n', at) + 1) + 1,
+                 "only ASCII is allowed outside texts and comments, and no line continuation within");
+            return std::nullopt;
+        }
         toml::parse_result parsed = toml::parse(text_);
         if (parsed) return std::move(parsed).table();
         fail(parsed.error().source(), std::string(parsed.error().description()));
@@ -54,6 +52,33 @@ public:
     }
 
 private:
+    /// toml++ 3.3 has undefined behaviour where it asks whether some characters (U+0100 and U+3001 among them) are white space. It asks
+    /// that outside strings and comments, and after a backslash that ends a line. The first such place, or npos.
+    size_t unsafe() const {
+        std::string_view quote;  // the open string's delimiter
+        bool comment = false;
+        for (size_t i = 0; i < text_.size(); ++i) {
+            const char c = text_[i];
+            if (c == '\n') comment = false;
+            if (comment) continue;
+            if (quote.empty()) {
+                if (c == '#') comment = true;
+                else if (c == '"' || c == '\'') quote = text_.substr(i, text_.substr(i, 3) == std::string(3, c) ? 3 : 1);
+                else if (static_cast<unsigned char>(c) >= 0x80 && !(i < 3 && text_.starts_with("\xEF\xBB\xBF"))) return i;
+                if (!quote.empty()) i += quote.size() - 1;
+            } else if (c == '\\' && quote[0] == '"') {
+                ++i;
+                if (i < text_.size() && static_cast<unsigned char>(text_[i]) <= ' ') return i - 1;
+            } else if (text_.substr(i, quote.size()) == quote) {
+                i += quote.size() - 1;
+                quote = {};
+            } else if (c == '\n' && quote.size() == 1) {
+                quote = {};  // an unterminated string: toml++ reports it
+            }
+        }
+        return std::string_view::npos;
+    }
+
     std::string_view line_of(uint32_t number) const {
         std::string_view rest = text_;
         for (uint32_t i = 1; i < number; ++i) rest.remove_prefix(std::min(rest.find('\n'), rest.size() - 1) + 1);
