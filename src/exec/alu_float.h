@@ -1,0 +1,82 @@
+// Floating-point semantics of PTX on single values. The host rounds as its mode says: lane_float.cc sets it for .rz .rm .rp.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+
+#include "exec/half.h"
+
+namespace lanescope::exec {
+inline namespace LANESCOPE_LEVEL {
+
+struct FloatAdd { template <class T> T operator()(T a, T b) const { return a + b; } };
+struct FloatSub { template <class T> T operator()(T a, T b) const { return a - b; } };
+struct FloatMul { template <class T> T operator()(T a, T b) const { return a * b; } };
+struct FloatDiv { template <class T> T operator()(T a, T b) const { return a / b; } };
+struct FloatRcp { template <class T> T operator()(T a) const { return 1 / a; } };
+struct FloatFma {
+    float operator()(float a, float b, float c) const { return __builtin_fmaf(a, b, c); }
+    double operator()(double a, double b, double c) const { return __builtin_fma(a, b, c); }
+};
+struct FloatSqrt {
+    float operator()(float a) const { return __builtin_sqrtf(a); }
+    double operator()(double a) const { return __builtin_sqrt(a); }
+};
+inline float magnitude(float value) { return float_of(bits_of(value) & 0x7fffffff); }
+inline double magnitude(double value) { return double_of(bits_of(value) & 0x7fffffffffffffff); }
+inline float negated(float value) { return float_of(bits_of(value) ^ 0x80000000); }
+inline double negated(double value) { return double_of(bits_of(value) ^ 0x8000000000000000); }
+struct FloatAbs { template <class T> T operator()(T a) const { return magnitude(a); } };
+struct FloatNeg { template <class T> T operator()(T a) const { return negated(a); } };
+/// The sign of a on b.
+struct Copysign {
+    float operator()(float a, float b) const { return float_of((bits_of(a) & 0x80000000) | (bits_of(b) & 0x7fffffff)); }
+    double operator()(double a, double b) const { return double_of((bits_of(a) & 0x8000000000000000) | (bits_of(b) & 0x7fffffffffffffff)); }
+};
+
+/// -0 is below +0. A NaN gives way to a number, or with kPropagate wins.
+template <bool kMax, bool kPropagate>
+struct FloatExtreme {
+    template <class T> T operator()(T a, T b) const {
+        using U = decltype(bits_of(a));
+        const U equal = kMax ? bits_of(a) & bits_of(b) : bits_of(a) | bits_of(b);
+        const T chosen = a == b ? __builtin_bit_cast(T, equal) : (kMax ? a > b : a < b) ? a : b;
+        if (kPropagate) return is_nan(a) ? a : is_nan(b) ? b : chosen;
+        return is_nan(a) ? b : is_nan(b) ? a : chosen;
+    }
+    template <class T> T operator()(T a, T b, T c) const { return (*this)((*this)(a, b), c); }
+};
+/// .xorsign.abs: the extreme magnitude with the product's sign.
+template <class Extreme>
+struct XorSign {
+    template <class T> T operator()(T a, T b) const {
+        const T result = Extreme()(magnitude(a), magnitude(b));
+        return (bits_of(a) ^ bits_of(b)) >> (8 * sizeof(T) - 1) != 0 ? negated(result) : result;
+    }
+};
+/// .abs of the three-input forms.
+template <class Extreme>
+struct OfMagnitudes { template <class... T> auto operator()(T... a) const { return Extreme()(magnitude(a)...); } };
+
+/// F with the f32 rules around it: .ftz on the way in and out, .sat, one NaN.
+template <class F, bool kFlush, bool kSaturate>
+struct Ruled {
+    template <class... T> auto operator()(T... a) const {
+        auto result = canonical(kFlush ? F()(flush(a)...) : F()(a...));
+        if (kFlush) result = flush(result);
+        if (kSaturate) result = saturate(result);
+        return result;
+    }
+};
+/// F on both floats of a pair.
+template <class F>
+struct OnPair {
+    template <class... T> FloatPair operator()(T... a) const {
+        const uint32_t low = bits_of(F()(float_of(static_cast<uint32_t>(a.bits))...));
+        const uint32_t high = bits_of(F()(float_of(static_cast<uint32_t>(a.bits >> 32))...));
+        return {uint64_t(high) << 32 | low};
+    }
+};
+
+}  // namespace LANESCOPE_LEVEL
+}  // namespace lanescope::exec
