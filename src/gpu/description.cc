@@ -48,6 +48,7 @@ std::vector<Row> rows(const Description& description) {
     };
     for (const Key& key : keys()) add(key.section, key.name, key.name);
     for (const auto& [name, value] : description.model) add("model", name, "model." + name);
+    for (const auto& [name, curve] : description.transfers) add("transfers", name, "transfers." + name);
     return out;
 }
 

@@ -21,6 +21,12 @@ enum class Coalescing : uint8_t {
     kSectors,   ///< 32-byte sectors of 128-byte lines (sm_70 and later)
 };
 
+/// A measured relation of size and time: at least two points, both values ascending.
+struct CurvePoint {
+    double bytes = 0, ns = 0;
+};
+using Curve = std::vector<CurvePoint>;
+
 struct Description {
     // identity
     std::string name;                     ///< "h200": the file's stem
@@ -83,6 +89,9 @@ struct Description {
     std::map<std::string, Origin, std::less<>> origins;  ///< by the file's key: "sms", "l2". Every key has one.
     /// Further parameters of the memory and timing models ([model] table), which document theirs.
     std::map<std::string, double, std::less<>> model;
+
+    /// Measured transfer times by "kind.memory", for example "host_to_device.pinned" ([transfers] table, optional).
+    std::map<std::string, Curve, std::less<>> transfers;
 
     /// Bytes per second of one GPU: bus / 8 × memory clock × transfers per clock.
     double peak_bytes_per_second() const;

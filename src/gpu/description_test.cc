@@ -172,7 +172,15 @@ INSTANTIATE_TEST_SUITE_P(
                "shared_carveouts           = [[\"64 KiB\", \"32 KiB\"], \"guide\"]\n                                         ^"},
         Broken{"Contradiction", "base_clock                  = [\"585", "base_clock                  = [\"5850",
                "t4.toml:LINE:31: error: the base clock is above the clock\n"
-               "base_clock                  = [\"5850 MHz\", \"datasheet\"]\n                              ^"}),
+               "base_clock                  = [\"5850 MHz\", \"datasheet\"]\n                              ^"},
+        Broken{"UnknownTransfer", "[sources]", "transfers = {\"by_pigeon.pinned\" = [[[1, 2], [3, 4]], \"guide\"]}\n[sources]",
+               "t4.toml:LINE:14: error: unknown transfer 'by_pigeon.pinned'; known: host_to_device.pageable, host_to_device.pinned, "
+               "host_to_device.write_combined, device_to_host.pageable, device_to_host.pinned, device_to_device.device, memset.device, "
+               "prefetch_to_device.managed, prefetch_to_host.managed\n"
+               "transfers = {\"by_pigeon.pinned\" = [[[1, 2], [3, 4]], \"guide\"]}\n             ^"},
+        Broken{"CurveDescends", "[sources]", "transfers = {\"memset.device\" = [[[1, 2], [3, 1]], \"guide\"]}\n[sources]",
+               "t4.toml:LINE:42: error: 'memset.device' needs points [bytes, ns], both ascending\n"
+               "transfers = {\"memset.device\" = [[[1, 2], [3, 1]], \"guide\"]}\n                                         ^"}),
     [](const auto& broken) { return broken.param.name; });
 
 TEST(Parse, ReportsSeveralErrorsInTheOrderOfTheFile) {

@@ -37,6 +37,10 @@ std::span<const Key> keys();
 
 /// The words of the file, in the order of the enumerations.
 inline constexpr std::string_view kConfidenceNames[] = {"datasheet", "whitepaper", "measured", "inferred", "assumed"};
+inline constexpr std::string_view kTransferNames[] = {
+    "host_to_device.pageable", "host_to_device.pinned",   "host_to_device.write_combined", "device_to_host.pageable",
+    "device_to_host.pinned",   "device_to_device.device", "memset.device",                 "prefetch_to_device.managed",
+    "prefetch_to_host.managed"};
 inline constexpr std::string_view kCoalescingNames[] = {"kepler", "maxwell", "sectors"};
 
 }  // namespace lanescope::gpu

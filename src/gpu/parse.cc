@@ -51,6 +51,7 @@ public:
         for (const auto& [name, node] : root) check_section(name, node);
         for (const Key& key : keys()) read_key(root, key);
         read_model(root);
+        read_transfers(root);
         for (const auto& [name, source] : sources_)
             if (!source.used) fail(source.place, fmt::format("source '{}' is never used", name));
         if (file_.ok()) check_together(root);
@@ -92,7 +93,7 @@ private:
     }
 
     void check_section(const toml::key& name, const toml::node& node) {
-        if (name == "sources" || name == "model") {
+        if (name == "sources" || name == "model" || name == "transfers") {
             if (!node.is_table()) fail(name.source(), fmt::format("'{}' must be a table", name.str()));
             return;
         }
@@ -259,6 +260,41 @@ private:
             value->origin.text = text_of(number);
             description_.model.emplace(name.str(), *number.value<double>());
             description_.origins.emplace("model." + std::string(name.str()), std::move(value->origin));
+        }
+    }
+
+    /// [transfers]: "kind.memory" = [[[bytes, ns], …], "source"]
+    void read_transfers(const toml::table& root) {
+        const toml::node* node = root.get("transfers");
+        if (node == nullptr || !node->is_table()) return;
+        for (const auto& [name, entry] : *node->as_table()) {
+            if (!position(kTransferNames, name.str())) {
+                fail(name.source(), fmt::format("unknown transfer '{}'; known: {}", name.str(), join(kTransferNames)));
+                continue;
+            }
+            std::optional<Value> value = value_of(entry, name.str());
+            if (!value) continue;
+            const toml::array* points = value->node->as_array();
+            Curve curve;
+            for (size_t i = 0; points != nullptr && i < points->size(); ++i) {
+                const toml::array* pair = (*points)[i].as_array();
+                const bool numbers = pair != nullptr && pair->size() == 2 && (*pair)[0].is_number() && (*pair)[1].is_number();
+                const CurvePoint point = numbers ? CurvePoint{*(*pair)[0].value<double>(), *(*pair)[1].value<double>()} : CurvePoint{};
+                const CurvePoint before = curve.empty() ? CurvePoint{} : curve.back();
+                if (!(point.bytes > before.bytes && point.ns >= before.ns && std::isfinite(point.bytes) && std::isfinite(point.ns))) {
+                    fail((*points)[i].source(), fmt::format("'{}' needs points [bytes, ns], both ascending", name.str()));
+                    curve.clear();
+                    break;
+                }
+                curve.push_back(point);
+            }
+            if (curve.size() < 2) {
+                if (file_.ok()) fail(value->node->source(), fmt::format("'{}' must be at least two points [bytes, ns]", name.str()));
+                continue;
+            }
+            value->origin.text = fmt::format("{} points", curve.size());
+            description_.transfers.emplace(name.str(), std::move(curve));
+            description_.origins.emplace("transfers." + std::string(name.str()), std::move(value->origin));
         }
     }
 

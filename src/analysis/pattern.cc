@@ -1,0 +1,264 @@
+#include "analysis/pattern.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
+#include <map>
+#include <vector>
+
+namespace lanescope::analysis {
+namespace {
+
+constexpr PatternText kTexts[] = {
+    {PatternKind::kUnknown, "unknown", "no addresses were recorded", "", ""},
+    {PatternKind::kCoalesced, "coalesced", "neighbouring lanes use neighbouring words, from the start of a sector on",
+     "the fewest sectors possible: 4 a warp for 4-byte words", ""},
+    {PatternKind::kMisaligned, "misaligned", "neighbouring lanes use neighbouring words, but the warp starts inside a sector",
+     "one sector more a request (5 instead of 4); neighbouring warps share it, so L1 and DRAM see almost none of it",
+     "start rows at multiples of 32 bytes (cudaMallocPitch, padding) if L2 traffic matters"},
+    {PatternKind::kBroadcast, "broadcast", "all lanes use the same word", "one sector a request: few sectors a request is good here", ""},
+    {PatternKind::kReversed, "reversed", "neighbouring lanes use neighbouring words in falling order",
+     "the same sectors as in rising order", ""},
+    {PatternKind::kStrided, "strided", "lanes are a constant distance apart that is larger than the word",
+     "sectors grow with the distance, up to one sector a lane; the rest of each sector is moved for nothing",
+     "let neighbouring lanes use neighbouring words: swap the loops or indices, or stage a tile in shared memory"},
+    {PatternKind::kRecordField, "record field", "lanes use one field of an array of structures",
+     "each field alone moves the whole records; when one warp soon uses all fields, L1 absorbs most of it",
+     "an array for each field (structure of arrays), or one wide aligned load of the whole record"},
+    {PatternKind::kRows, "rows", "the warp covers several rows, each of neighbouring words",
+     "each row costs its own sectors; rows shorter than a sector waste part of it",
+     "make the block at least 8 words wide in the direction that is contiguous in memory, better 32"},
+    {PatternKind::kGather, "gather", "lanes load from addresses without a regular distance", "up to one sector a lane",
+     "sort or group the indices, or stage the table in shared memory where it fits"},
+    {PatternKind::kScatter, "scatter", "lanes store to addresses without a regular distance",
+     "up to one sector a lane; partly written sectors may have to be filled from memory",
+     "sort or group the indices, or collect the results in shared memory first"},
+    {PatternKind::kPartial, "partial warp", "only some lanes of the warp take part",
+     "the instruction costs as much as a full one; its sectors are those of the active lanes",
+     "move the condition to whole warps where it can be"},
+    {PatternKind::kBankConflict, "bank conflict", "lanes use different words of the same shared memory bank",
+     "one pass for each such word: n-way conflicts take n passes",
+     "pad the rows of the tile by one word, or swizzle the index"},
+    {PatternKind::kConflictFree, "conflict-free", "lanes use different banks, or the same word of one", "one pass for each 128 bytes", ""},
+    {PatternKind::kConstantUniform, "constant uniform", "all lanes read the same constant word", "one pass", ""},
+    {PatternKind::kConstantDivergent, "constant divergent", "lanes read different constant words",
+     "one pass for each distinct word, up to 32", "read such tables through global or shared memory"},
+    {PatternKind::kLocal, "local", "an array of the thread, or spilled registers; all lanes use the same index",
+     "4 sectors a request, as words of neighbouring lanes lie side by side",
+     "index with constants (unroll the loop) so that the array stays in registers"},
+    {PatternKind::kLocalDivergent, "local divergent", "an array of the thread; lanes use different indices",
+     "up to 32 sectors a request, as the words of each lane lie 128 bytes apart",
+     "index with constants, or keep the array in shared memory"},
+    {PatternKind::kAtomicSame, "atomic, one address", "all lanes update the same word",
+     "the updates of a warp are done one after the other unless the compiler combines them",
+     "combine in the warp or block first, then one atomic for it"},
+    {PatternKind::kAtomic, "atomic", "lanes update several words", "performed in L2, sector by sector", ""},
+    {PatternKind::kTexture, "texture", "fetched through the texture unit", "sectors of the block-linear or pitched layout", ""},
+};
+
+constexpr uint64_t kSectorBytes = 32;
+
+/// The addresses of the active lanes, in lane order.
+std::vector<uint64_t> active_addresses(uint32_t active, std::span<const uint64_t> addresses) {
+    std::vector<uint64_t> out;
+    for (size_t lane = 0; lane < std::min<size_t>(32, addresses.size()); ++lane)
+        if (active >> lane & 1) out.push_back(addresses[lane]);
+    return out;
+}
+
+/// Passes that a shared access takes by its addresses: 128 bytes (32 banks × 4 bytes) a pass, distinct words of one bank serialise.
+uint32_t bank_passes(uint32_t bytes, uint32_t active, std::span<const uint64_t> addresses) {
+    const unsigned groups = bytes <= 4 ? 1 : bytes / 4, lanes = 32 / groups;
+    uint32_t passes = 0;
+    for (unsigned group = 0; group < groups; ++group) {
+        std::array<std::vector<uint64_t>, 32> words;
+        uint32_t worst = 0;
+        for (unsigned lane = group * lanes; lane < (group + 1) * lanes && lane < addresses.size(); ++lane) {
+            if (!(active >> lane & 1)) continue;
+            for (uint64_t word = addresses[lane] / 4; word <= (addresses[lane] + bytes - 1) / 4; ++word) {
+                auto& bank = words[word % 32];
+                if (std::find(bank.begin(), bank.end(), word) == bank.end()) bank.push_back(word);
+                worst = std::max(worst, static_cast<uint32_t>(bank.size()));
+            }
+        }
+        passes += worst;
+    }
+    return passes;
+}
+
+/// Neighbouring words in runs of equal length that lie a constant distance apart.
+bool is_rows(const std::vector<uint64_t>& lanes, uint32_t bytes, int64_t& distance) {
+    size_t run = 1;
+    while (run < lanes.size() && lanes[run] == lanes[run - 1] + bytes) ++run;
+    if (run < 2 || run == lanes.size()) return false;
+    distance = static_cast<int64_t>(lanes[run] - lanes[0]);
+    for (size_t i = 0; i < lanes.size(); ++i)
+        if (lanes[i] != lanes[0] + static_cast<uint64_t>(distance) * (i / run) + bytes * (i % run)) return false;
+    return true;
+}
+
+Pattern global_pattern(std::string_view operation, uint32_t bytes, const std::vector<uint64_t>& lanes) {
+    Pattern pattern;
+    pattern.element_bytes = bytes;
+    const bool atomic = operation == "atomic" || operation == "reduction", store = operation == "store";
+    const bool same = std::all_of(lanes.begin(), lanes.end(), [&](uint64_t a) { return a == lanes[0]; });
+    if (atomic) {
+        pattern.kind = same && lanes.size() > 1 ? PatternKind::kAtomicSame : PatternKind::kAtomic;
+    } else if (lanes.size() == 1) {
+        pattern.kind = PatternKind::kPartial;
+    } else if (same) {
+        pattern.kind = PatternKind::kBroadcast;
+    } else {
+        const auto stride = static_cast<int64_t>(lanes[1] - lanes[0]);
+        bool constant = true;
+        for (size_t i = 2; i < lanes.size(); ++i) constant &= static_cast<int64_t>(lanes[i] - lanes[i - 1]) == stride;
+        const uint64_t lowest = std::min(lanes.front(), lanes.back());
+        if (constant && std::abs(stride) == int64_t(bytes)) {
+            // A warp that covers less than a sector in all is aligned when it stays inside one.
+            const uint64_t span = lanes.size() * bytes;
+            const bool aligned = lowest % kSectorBytes == 0 || (lowest % kSectorBytes) + span <= kSectorBytes;
+            pattern.kind = stride < 0 ? PatternKind::kReversed : aligned ? PatternKind::kCoalesced : PatternKind::kMisaligned;
+            pattern.stride_bytes = stride;
+        } else if (constant) {
+            pattern.kind = PatternKind::kStrided;
+            pattern.stride_bytes = stride;
+        } else if (is_rows(lanes, bytes, pattern.stride_bytes)) {
+            pattern.kind = PatternKind::kRows;
+        } else {
+            pattern.kind = store ? PatternKind::kScatter : PatternKind::kGather;
+        }
+    }
+    return pattern;
+}
+
+double counter(const profile::Access& access, std::string_view name) {
+    const auto at = access.metrics.find(name);
+    return at == access.metrics.end() ? 0 : at->second;
+}
+
+}  // namespace
+
+std::span<const PatternText> pattern_texts() { return kTexts; }
+
+const PatternText& text_of(PatternKind kind) {
+    return *std::find_if(std::begin(kTexts), std::end(kTexts), [&](const PatternText& text) { return text.kind == kind; });
+}
+
+Pattern pattern_of(std::string_view space, std::string_view operation, uint32_t bytes, uint32_t active, std::span<const uint64_t> addresses) {
+    const std::vector<uint64_t> lanes = active_addresses(active, addresses);
+    Pattern pattern;
+    pattern.element_bytes = bytes;
+    if (space == "texture" || space == "surface") {
+        pattern.kind = PatternKind::kTexture;
+        return pattern;
+    }
+    if (lanes.empty() || bytes == 0) return pattern;
+    std::vector<uint64_t> distinct = lanes;
+    std::sort(distinct.begin(), distinct.end());
+    distinct.erase(std::unique(distinct.begin(), distinct.end()), distinct.end());
+    if (space == "shared") {
+        const uint32_t ideal = bytes <= 4 ? 1 : bytes / 4, passes = bank_passes(bytes, active, addresses);
+        pattern.ways = (passes + ideal - 1) / ideal;
+        pattern.kind = passes > ideal ? PatternKind::kBankConflict : PatternKind::kConflictFree;
+    } else if (space == "constant" || space == "param") {
+        pattern.kind = distinct.size() == 1 ? PatternKind::kConstantUniform : PatternKind::kConstantDivergent;
+        pattern.ways = static_cast<uint32_t>(distinct.size());
+    } else if (space == "local") {
+        // Offsets in the thread's own memory: equal offsets lie side by side.
+        pattern.kind = distinct.size() == 1 ? PatternKind::kLocal : PatternKind::kLocalDivergent;
+    } else {
+        pattern = global_pattern(operation, bytes, lanes);
+    }
+    return pattern;
+}
+
+Pattern pattern_of(const profile::Access& access) {
+    Pattern pattern;
+    pattern.element_bytes = access.bytes;
+    if (access.example)
+        pattern = pattern_of(access.space, access.operation, access.bytes, access.example->active, access.example->addresses);
+    // Counters speak for all requests, an example for one: where they disagree, counters decide.
+    const double instructions = counter(access, "instructions");
+    if (access.space == "shared" && counter(access, "ideal_wavefronts") > 0) {
+        const double ratio = counter(access, "wavefronts") / counter(access, "ideal_wavefronts");
+        pattern.kind = ratio > 1.05 ? PatternKind::kBankConflict : PatternKind::kConflictFree;
+        pattern.ways = static_cast<uint32_t>(std::max(2.0, std::round(ratio)));
+    } else if (access.space == "constant" && instructions > 0 && counter(access, "constant_words") > 0) {
+        const double words = counter(access, "constant_words") / instructions;
+        pattern.kind = words > 1.05 ? PatternKind::kConstantDivergent : PatternKind::kConstantUniform;
+        pattern.ways = static_cast<uint32_t>(std::max(2.0, std::round(words)));
+    } else if (access.space == "global" && counter(access, "ideal_sectors") > 0) {
+        const bool at_ideal = counter(access, "sectors") <= counter(access, "ideal_sectors") * 1.0001;
+        const bool regular = pattern.kind == PatternKind::kCoalesced || pattern.kind == PatternKind::kReversed;
+        if (pattern.kind == PatternKind::kMisaligned && at_ideal) pattern.kind = PatternKind::kCoalesced;
+        if (regular && !at_ideal) pattern.kind = PatternKind::kMisaligned;
+        if (pattern.kind == PatternKind::kUnknown && at_ideal && access.operation != "atomic" && access.operation != "reduction")
+            pattern.kind = PatternKind::kCoalesced;
+    }
+    return pattern;
+}
+
+std::string label(const Pattern& pattern) {
+    if (pattern.kind == PatternKind::kUnknown) return {};
+    const std::string name(text_of(pattern.kind).name);
+    switch (pattern.kind) {
+        case PatternKind::kStrided: return fmt::format("{} {} B", name, pattern.stride_bytes);
+        case PatternKind::kRecordField: return fmt::format("{}, {} B", name, std::abs(pattern.stride_bytes));
+        case PatternKind::kRows: return fmt::format("{} {} B apart", name, pattern.stride_bytes);
+        case PatternKind::kBankConflict: return fmt::format("{}-way {}", pattern.ways, name);
+        case PatternKind::kConstantDivergent: return fmt::format("{} {} words", name, pattern.ways);
+        default: return name;
+    }
+}
+
+PatternKind kind_of(std::string_view label) {
+    PatternKind found = PatternKind::kUnknown;
+    size_t longest = 0;
+    for (const PatternText& text : kTexts)
+        if (text.name.size() > longest && label.find(text.name) != std::string_view::npos) {
+            found = text.kind;
+            longest = text.name.size();
+        }
+    return found;
+}
+
+namespace {
+
+/// Strided accesses of one launch with one stride whose examples lie inside the same record (less than a stride apart) use its fields.
+void find_records(std::vector<std::pair<profile::Access*, Pattern>>& accesses) {
+    std::map<int64_t, std::vector<size_t>> by_stride;
+    for (size_t i = 0; i < accesses.size(); ++i)
+        if (accesses[i].second.kind == PatternKind::kStrided && accesses[i].first->example) by_stride[accesses[i].second.stride_bytes].push_back(i);
+    const auto first = [&](size_t i) {
+        const profile::ExampleWarp& example = *accesses[i].first->example;
+        return example.addresses[static_cast<size_t>(std::countr_zero(example.active)) & 31];
+    };
+    for (const auto& [stride, group] : by_stride) {
+        const uint64_t record = static_cast<uint64_t>(std::abs(stride));
+        for (const size_t a : group)
+            for (const size_t b : group) {
+                const profile::ExampleWarp &x = *accesses[a].first->example, &y = *accesses[b].first->example;
+                if (x.block != y.block || x.warp != y.warp || first(a) == first(b)) continue;
+                const uint64_t apart = std::max(first(a), first(b)) - std::min(first(a), first(b));
+                if (apart < record) accesses[a].second.kind = PatternKind::kRecordField;
+            }
+    }
+}
+
+}  // namespace
+
+void classify(profile::Profile& profile) {
+    for (profile::Launch& launch : profile.launches) {
+        std::vector<std::pair<profile::Access*, Pattern>> accesses;
+        for (profile::Line& line : launch.lines)
+            for (profile::Access& access : line.accesses)
+                if (access.pattern.empty()) accesses.emplace_back(&access, pattern_of(access));
+        find_records(accesses);
+        for (auto& [access, pattern] : accesses) access->pattern = label(pattern);
+    }
+}
+
+}  // namespace lanescope::analysis

@@ -1,0 +1,276 @@
+#include "analysis/summary.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <tuple>
+
+namespace lanescope::analysis {
+namespace {
+
+using profile::Access;
+using profile::Launch;
+using profile::Line;
+using profile::Metrics;
+
+double counter(const Metrics& metrics, std::string_view name) {
+    const auto at = metrics.find(name);
+    return at == metrics.end() ? 0 : at->second;
+}
+
+void add(Metrics& into, const Metrics& metrics) {
+    for (const auto& [name, value] : metrics) into[name] += value;
+}
+
+bool is_toolkit(const std::string& file) {
+    const auto has = [&](std::string_view part) { return file.find(part) != std::string::npos; };
+    return (has("/include/") && (has("/targets/") || has("/cuda") || has("/nvidia/cu"))) || has("/thrust/") || has("/cub/") || has("/libcudacxx/") ||
+           file == "cuda_runtime.h";
+}
+
+/// What an access is measured in, and how well it does. `metrics`: sum over `row.accesses`.
+void measure(AccessRow& row, const Metrics& metrics) {
+    row.requests = counter(metrics, "requests");
+    if (row.requests == 0) row.requests = counter(metrics, "instructions");
+    if (row.space == "shared") {
+        row.unit = "wavefronts";
+        row.moved = counter(metrics, "wavefronts");
+        row.ideal = counter(metrics, "ideal_wavefronts");
+    } else if (row.space == "constant" || row.space == "param") {
+        row.unit = "words";
+        row.moved = counter(metrics, "constant_words");
+        row.ideal = row.requests;
+    } else {
+        const bool kepler = counter(metrics, "transactions") > 0;
+        row.unit = kepler ? "transactions" : "sectors";
+        row.moved = counter(metrics, kepler ? "transactions" : "sectors");
+        row.ideal = counter(metrics, "ideal_sectors");
+        const double bytes = kepler ? counter(metrics, "transaction_bytes") : 32 * row.moved;
+        if (kepler) row.ideal = std::ceil(counter(metrics, "unique_bytes") / 128);
+        if (bytes > 0 && metrics.contains("unique_bytes")) row.useful = counter(metrics, "unique_bytes") / bytes;
+        const bool cached = row.operation == "load" || row.operation == "async_copy";
+        if (cached && row.moved > 0 && (metrics.contains("l1_hits") || metrics.contains("l2_reads")))
+            row.l1_hit = counter(metrics, "l1_hits") / counter(metrics, "sectors");
+        const double lookups = counter(metrics, "l2_reads") + counter(metrics, "l2_writes");
+        if (lookups > 0) row.l2_hit = (counter(metrics, "l2_read_hits") + counter(metrics, "l2_write_hits")) / lookups;
+        if (lookups > 0 || metrics.contains("dram_read_bytes") || metrics.contains("dram_write_bytes"))
+            row.dram_bytes = counter(metrics, "dram_read_bytes") + counter(metrics, "dram_write_bytes");
+    }
+    const double ratio = row.ideal > 0 ? row.moved / row.ideal : 1;
+    row.grade = ratio >= 1.9 ? Grade::kBad : ratio > 1.02 ? Grade::kFair : Grade::kGood;
+    if (row.space == "local" && row.grade == Grade::kGood) row.grade = Grade::kFair;
+}
+
+/// Bytes over L1's data stage: comparable between spaces.
+double cost_of(const AccessRow& row) { return row.moved * (row.unit == "wavefronts" ? 128 : row.unit == "words" ? 4 : 32); }
+
+struct RowKey {
+    std::string space, operation, pattern;
+    uint32_t bytes;
+    friend auto operator<=>(const RowKey&, const RowKey&) = default;
+};
+
+struct LineKey {
+    std::string file;
+    uint32_t line;
+    std::vector<profile::Frame> around;
+    friend auto operator<=>(const LineKey&, const LineKey&) = default;
+};
+
+struct LineSums {
+    Metrics metrics;
+    std::map<RowKey, std::pair<AccessRow, Metrics>> rows;
+};
+
+std::vector<SourceRow> source_rows(const profile::Profile& profile, const std::vector<const Launch*>& launches) {
+    std::map<LineKey, LineSums> lines;
+    for (const Launch* launch : launches)
+        for (const Line& line : launch->lines) {
+            LineKey key;
+            const profile::Frame frame = shown_frame(line, &key.around);
+            key.file = frame.file;
+            key.line = frame.line;
+            LineSums& sums = lines[key];
+            add(sums.metrics, line.metrics);
+            for (const Access& access : line.accesses) {
+                auto& [row, metrics] = sums.rows[{access.space, access.operation, access.pattern, access.bytes}];
+                add(metrics, access.metrics);
+                row.accesses.push_back(&access);
+                if (row.example == nullptr && access.example) row.example = &*access.example;
+            }
+        }
+    std::vector<SourceRow> out;
+    for (auto& [key, sums] : lines) {
+        SourceRow row;
+        row.file = key.file;
+        row.line = key.line;
+        row.inlined_from = key.around;
+        row.text = source_text(profile, key.file, key.line);
+        row.metrics = std::move(sums.metrics);
+        for (auto& [access_key, access] : sums.rows) {
+            AccessRow& each = access.first;
+            each.space = access_key.space;
+            each.operation = access_key.operation;
+            each.pattern = access_key.pattern;
+            each.bytes = access_key.bytes;
+            measure(each, access.second);
+            row.cost += cost_of(each);
+            row.grade = std::max(row.grade, each.grade);
+            row.accesses.push_back(std::move(each));
+        }
+        std::stable_sort(row.accesses.begin(), row.accesses.end(), [](const AccessRow& a, const AccessRow& b) { return cost_of(a) > cost_of(b); });
+        out.push_back(std::move(row));
+    }
+    std::stable_sort(out.begin(), out.end(), [](const SourceRow& a, const SourceRow& b) { return a.cost > b.cost; });
+    return out;
+}
+
+std::string file_name(const std::string& path) { return path.substr(path.rfind('/') + 1); }
+
+std::string place(const SourceRow& row) { return row.file.empty() ? "code without a source line" : fmt::format("{}:{}", file_name(row.file), row.line); }
+
+/// "loads", "stores", …
+std::string_view verb(const std::string& operation) {
+    return operation == "load" || operation == "async_copy" ? "loads" : operation == "store" ? "stores" : operation == "prefetch" ? "prefetches" : "updates";
+}
+
+void judge(KernelSummary& kernel) {
+    // The access whose excess weighs most decides.
+    const AccessRow* worst = nullptr;
+    double weight = 0, total = 0;
+    for (const SourceRow& line : kernel.lines) {
+        total += line.cost;
+        for (const AccessRow& row : line.accesses) {
+            const double excess = cost_of(row) * (row.moved > 0 ? row.excess() / row.moved : 0);
+            if (row.grade == Grade::kBad && excess > weight) {
+                weight = excess;
+                worst = &row;
+                kernel.worst = &line;
+            }
+        }
+    }
+    if (worst == nullptr || weight < 0.05 * total) {
+        kernel.worst = nullptr;
+        const bool fair = std::any_of(kernel.lines.begin(), kernel.lines.end(), [](const SourceRow& line) { return line.grade != Grade::kGood; });
+        kernel.grade = fair ? Grade::kFair : Grade::kGood;
+        kernel.headline = kernel.lines.empty() ? "no memory access" : fair ? "close to ideal" : "ideal";
+        kernel.verdict = kernel.lines.empty() ? "No memory access." : fair ? "Close to ideal: no line moves much more than it needs." : "Ideal: no line moves more than it needs.";
+        return;
+    }
+    kernel.grade = Grade::kBad;
+    const double share = total > 0 ? 100 * weight / total : 0;
+    if (worst->unit == "wavefronts")
+        kernel.verdict = fmt::format("{} takes {:.3g} passes over the shared memory banks where {:.3g} would do", place(*kernel.worst), worst->per_request(), worst->ideal_per_request());
+    else if (worst->unit == "words")
+        kernel.verdict = fmt::format("{} reads {:.3g} different constant words a request, one after the other", place(*kernel.worst), worst->per_request());
+    else
+        kernel.verdict = fmt::format("{} {} {:.3g} {} a request where {:.3g} would do", place(*kernel.worst), verb(worst->operation), worst->per_request(), worst->unit,
+                                     worst->ideal_per_request());
+    kernel.headline = fmt::format("{}: {:.3g} {}, not {:.3g}", kernel.worst->file.empty() ? "[no source]" : fmt::format("line {}", kernel.worst->line), worst->per_request(),
+                                  worst->unit == "wavefronts" ? "passes" : worst->unit, worst->ideal_per_request());
+    if (!worst->pattern.empty()) kernel.verdict += fmt::format(" ({})", worst->pattern);
+    kernel.verdict += fmt::format("; {:.0f} % of this kernel's traffic at L1 is such excess.", share);
+}
+
+void fill(KernelSummary& kernel, const profile::Profile& profile) {
+    for (const Launch* launch : kernel.launches) {
+        for (const auto& [name, value] : launch->metrics) {
+            const profile::Metric* metric = profile::find_metric(name);
+            const bool adds = metric != nullptr && metric->name == name &&
+                              (metric->kind == profile::Kind::kCount || metric->kind == profile::Kind::kBytes || metric->kind == profile::Kind::kNanoseconds) &&
+                              !name.starts_with("launch__");
+            if (adds) kernel.metrics[name] += value;
+            else if (kernel.launches.size() == 1) kernel.metrics[name] = value;
+        }
+        for (const std::string& note : launch->notes)
+            if (std::find(kernel.notes.begin(), kernel.notes.end(), note) == kernel.notes.end()) kernel.notes.push_back(note);
+        kernel.absent.insert(launch->absent.begin(), launch->absent.end());
+        kernel.varies |= counter(launch->metrics, "memory_l2_theoretical_sectors_global") !=
+                         counter(kernel.launches.front()->metrics, "memory_l2_theoretical_sectors_global");
+    }
+    profile::derive(kernel.metrics);
+    kernel.time_ns = counter(kernel.metrics, "gpu__time_duration.sum");
+    kernel.lines = source_rows(profile, kernel.launches);
+    for (const SourceRow& line : kernel.lines) kernel.cost += line.cost;
+    judge(kernel);
+}
+
+}  // namespace
+
+profile::Frame shown_frame(const Line& line, std::vector<profile::Frame>* around) {
+    std::vector<profile::Frame> frames = {{line.file, line.line, line.function}};
+    frames.insert(frames.end(), line.inlined_from.begin(), line.inlined_from.end());
+    size_t shown = 0;
+    while (shown + 1 < frames.size() && is_toolkit(frames[shown].file)) ++shown;
+    if (around != nullptr) around->assign(frames.begin() + static_cast<std::ptrdiff_t>(shown) + 1, frames.end());
+    return frames[shown];
+}
+
+std::string short_name(const std::string& kernel) {
+    // The parameter list is the last parenthesis at depth 0; template arguments hold parentheses too.
+    std::string name = kernel;
+    int depth = 0;
+    for (size_t i = name.size(); i-- > 0;) {
+        if (name[i] == ')') ++depth;
+        if (name[i] == '(' && --depth == 0) {
+            name.resize(i);
+            break;
+        }
+        if (depth == 0) break;  // does not end with a parameter list
+    }
+    // "void " in front of templates; casts in front of their integers.
+    if (const size_t blank = name.find(' '); blank != std::string::npos && blank < name.find('<') && name.find('<') != std::string::npos)
+        name.erase(0, blank + 1);
+    for (const std::string_view cast : {"(int)", "(bool)", "(unsigned int)"})
+        for (size_t at = name.find(cast); at != std::string::npos; at = name.find(cast, at)) name.erase(at, cast.size());
+    return name;
+}
+
+std::string source_text(const profile::Profile& profile, const std::string& file, uint32_t line) {
+    const auto at = profile.sources.find(file);
+    if (at == profile.sources.end() || line == 0 || line > at->second.size()) return {};
+    const std::string& text = at->second[line - 1];
+    const size_t first = text.find_first_not_of(" \t\r"), last = text.find_last_not_of(" \t\r");
+    return first == std::string::npos ? std::string() : text.substr(first, last - first + 1);
+}
+
+Summary summarize(const profile::Profile& profile, bool each_launch) {
+    Summary summary;
+    summary.profile = &profile;
+    std::map<std::tuple<std::string, std::vector<uint32_t>, size_t>, size_t> groups;
+    for (size_t i = 0; i < profile.launches.size(); ++i) {
+        const Launch& launch = profile.launches[i];
+        std::vector<uint32_t> shape(launch.grid, launch.grid + 3);
+        shape.insert(shape.end(), launch.block, launch.block + 3);
+        const auto [at, fresh] = groups.emplace(std::tuple(launch.kernel, shape, each_launch ? i : 0), summary.kernels.size());
+        if (fresh) {
+            summary.kernels.emplace_back();
+            summary.kernels.back().kernel = launch.kernel;
+            summary.kernels.back().symbol = launch.symbol;
+        }
+        summary.kernels[at->second].launches.push_back(&launch);
+    }
+    for (KernelSummary& kernel : summary.kernels) {
+        fill(kernel, profile);
+        summary.total_ns += kernel.time_ns;
+        summary.total_cost += kernel.cost;
+    }
+    const bool timed = std::all_of(summary.kernels.begin(), summary.kernels.end(), [](const KernelSummary& kernel) { return kernel.time_ns > 0; });
+    std::stable_sort(summary.kernels.begin(), summary.kernels.end(),
+                     [&](const KernelSummary& a, const KernelSummary& b) { return timed ? a.time_ns > b.time_ns : a.cost > b.cost; });
+    // `worst` points into lines, which moved with their kernel but not in memory: vectors keep their elements when moved.
+    std::map<std::pair<std::string, std::string>, size_t> transfers;
+    for (const profile::Transfer& transfer : profile.transfers) {
+        const auto [at, fresh] = transfers.emplace(std::pair(transfer.kind, transfer.memory), summary.transfers.size());
+        if (fresh) summary.transfers.push_back({transfer.kind, transfer.memory});
+        TransferRow& row = summary.transfers[at->second];
+        ++row.count;
+        row.bytes += transfer.bytes;
+        row.duration_ns += transfer.duration_ns;
+    }
+    return summary;
+}
+
+}  // namespace lanescope::analysis
