@@ -1,6 +1,7 @@
 // Questions about a module.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -24,5 +25,9 @@ std::vector<SourceFrame> source_frames(const Module& module, uint32_t location);
 
 /// How many leading operands `instruction` writes (an operand may be a vector or a pair).
 unsigned destination_count(const Instruction& instruction);
+
+/// Which bytes of a vector load's destination the program uses, bit 0 the lowest, where the compiler says so
+/// (`.pragma "used_bytes_mask N"` before the load at `function.body[instruction]`).
+std::optional<uint64_t> used_bytes(const Function& function, uint32_t instruction);
 
 }  // namespace lanescope::ptx

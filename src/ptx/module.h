@@ -55,11 +55,13 @@ struct Operand {
         kFunction,     ///< index: Module::functions; the address of (or the call of) a function
         kSpecial,      ///< index: SpecialRegister
         kLabel,        ///< index: Function::labels
-        kAddress,      ///< `[base + value]`; elements[0] is the base (register, variable, immediate); for textures all parts follow
+        kAddress,      ///< `[base + value]`; elements[0] is the base (register, variable, immediate); for textures and tensor maps the other
+                       ///< parts of the bracket follow in elements
         kVector,       ///< `{a, b, …}` in elements
         kPair,         ///< `p|q` in elements (setp, shfl, match, ...)
-        kList,         ///< `(a, b, …)` of call in elements
-        kTable,        ///< index: Function::tables (call targets, branch targets) or Function::prototypes, as the opcode says
+        kList,         ///< `(a, b, …)` of call in elements. Operands of call: list of results, target, list of arguments (lists may be
+                       ///< empty), and for an indirect call its kTable
+        kTable,        ///< index: Function::prototypes if local_symbol, else Function::tables (call targets, branch targets)
         kSink,         ///< `_`
     };
     Kind kind = Kind::kSink;
@@ -102,8 +104,10 @@ struct Instruction {
             if (s == suffix) return true;
         return false;
     }
+    friend bool operator==(const Instruction&, const Instruction&) = default;
 };
 
+/// Only registers that are used: nvcc declares `%r<N>` with members that are not.
 struct Register {
     std::string name;                     ///< with its '%', unique in the function
     Type type = Type::kNone;
@@ -132,10 +136,14 @@ struct Variable {
     uint32_t alignment = 0;               ///< bytes; the parser fills in the type's own where none is given
     std::vector<uint64_t> dimensions;     ///< empty: scalar; a dimension of 0 is `[]`
     bool managed = false;                 ///< .attribute(.managed)
-    std::vector<uint8_t> initializer;     ///< empty: zero; else as long as the variable
+    bool pointer = false;                 ///< kernel parameter with .ptr: it points into pointer_space, aligned to pointer_alignment (0: unsaid)
+    Space pointer_space = Space::kGeneric;
+    uint32_t pointer_alignment = 0;
+    std::vector<uint8_t> initializer;     ///< the leading bytes of the variable; what follows them is zero
     std::vector<Relocation> relocations;
     uint32_t line = 0, column = 0;
     uint64_t bytes() const;               ///< 0 for `[]`
+    friend bool operator==(const Variable&, const Variable&) = default;
 };
 
 struct Label {
@@ -157,6 +165,14 @@ struct Prototype {
     std::string name;
     std::vector<Variable> returns, parameters;
     bool noreturn = false;
+    friend bool operator==(const Prototype&, const Prototype&) = default;
+};
+
+/// `.pragma` among the instructions: about the one at `position`.
+struct Pragma {
+    std::string text;
+    uint32_t position = 0;
+    friend bool operator==(const Pragma&, const Pragma&) = default;
 };
 
 struct Function {
@@ -178,9 +194,14 @@ struct Function {
     uint32_t min_blocks = 0, max_registers = 0;  ///< .minnctapersm, .maxnreg
     std::array<uint32_t, 3> required_cluster{};  ///< .reqnctapercluster
     bool explicit_cluster = false;
-    std::vector<std::string> pragmas;
+    bool blocks_are_clusters = false;     ///< .blocksareclusters
+    uint32_t max_cluster_rank = 0;        ///< .maxclusterrank
+    uint32_t max_blocks = 0;              ///< .maxnctapersm
+    uint32_t alias_of = kNone;            ///< `.alias`: the function that calls of this one go to (operands already name that one)
+    std::vector<Pragma> pragmas;
     uint32_t line = 0, column = 0;
-    uint32_t location = kNone;
+    uint32_t location = kNone;            ///< where the function begins in the CUDA source
+    friend bool operator==(const Function&, const Function&) = default;
 };
 
 struct Version {
@@ -199,6 +220,7 @@ struct Module {
     std::vector<Function> functions;      ///< definitions and declarations
     std::vector<std::string> sections;    ///< debug sections verbatim, for the printer
     std::vector<std::string> pragmas;
+    friend bool operator==(const Module&, const Module&) = default;
 };
 
 }  // namespace lanescope::ptx
