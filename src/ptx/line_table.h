@@ -25,6 +25,9 @@ private:
     std::unordered_map<std::string_view, uint64_t> labels_;
 };
 
+/// Leaves in `module.locations` each used position once, in the order of functions and instructions, outer frames before inner ones.
+void renumber_locations(Module& module);
+
 class LineTable {
 public:
     struct Position {
@@ -37,7 +40,7 @@ public:
     void add(Position position, std::string function);
     /// `inlined_at` means the nearest earlier `.loc` with that position.
     void add_inlined(Position position, std::string function, Position inlined_at);
-    /// The index in `locations` of the latest `.loc` of this function, entered there on first use; kNone before any.
+    /// The index in `locations` of the latest `.loc` of this function, entered there on first use of that `.loc`; kNone before any.
     uint32_t current(std::vector<Location>& locations);
 
 private:
@@ -47,16 +50,12 @@ private:
     };
     struct Hash {
         size_t operator()(const Position& p) const { return (size_t(p.file) * 0x9E3779B97F4A7C15U + p.line) * 0x9E3779B97F4A7C15U + p.column; }
-        size_t operator()(const Location& l) const {
-            return ((*this)(Position{l.file, l.line, l.column}) + l.inlined_at) * 0x9E3779B97F4A7C15U + std::hash<std::string>()(l.function);
-        }
     };
 
     void append(Location location);
 
     std::vector<Record> records_;
     std::unordered_map<Position, uint32_t, Hash> latest_;      ///< of this function, by position
-    std::unordered_map<Location, uint32_t, Hash> entered_;     ///< of the whole module
     uint32_t current_ = kNone;
 };
 

@@ -217,7 +217,7 @@ struct Module {
     std::vector<std::string> files;       ///< .file index → name; index 0 may be unused
     std::vector<Location> locations;
     std::vector<Variable> variables;      ///< module scope: .global .const .shared .texref …
-    std::vector<Function> functions;      ///< definitions and declarations
+    std::vector<Function> functions;      ///< definitions and declarations; entries behind all others
     std::vector<std::string> sections;    ///< debug sections verbatim, for the printer
     std::vector<std::string> pragmas;
     friend bool operator==(const Module&, const Module&) = default;

@@ -94,7 +94,8 @@ private:
     bool parse_function(Linkage linkage, bool entry);
     bool parse_function_directives(Function& function);
     bool parse_dimensions3(std::array<uint32_t, 3>& dimensions, std::string_view what);
-    void resolve_aliases();
+    /// Puts entries behind other functions (an entry cannot be declared ahead, a `.func` can) and sends calls of aliases to their targets.
+    void order_functions();
 
     // Function bodies (parser_body.cc).
     void parse_body(Function& function);
@@ -140,7 +141,6 @@ private:
     std::deque<std::string> joined_;     ///< mnemonics written with blanks between their words
     DebugStrings debug_strings_;
     LineTable lines_;
-    std::vector<std::pair<uint32_t, uint32_t>> aliases_;
 
     /// A name whose declaration may follow: a label, or the table of an indirect branch or call.
     struct Forward {

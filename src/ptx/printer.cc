@@ -89,7 +89,8 @@ std::string Printer::print() {
     find_names();
     print_header();
     for (const Function& function : module_.functions) {
-        // Every function in order, so that definitions may name each other and indices stay what they are.
+        // Every function in order, so that definitions may name each other and indices stay what they are; entries come last.
+        if (function.entry && function.defined) continue;
         print_signature(function);
         out_ += ";\n";
     }
@@ -354,7 +355,7 @@ void Printer::print_instruction(const Function& function, const Instruction& ins
 
 void Printer::print_offset(int64_t value) {
     if (value > 0) put("+{}", value);
-    if (value < 0) put("{}", value);
+    if (value < 0) put("+{}", value);
 }
 
 void Printer::print_elements(const Function& function, const Operand& operand) {
