@@ -1,9 +1,6 @@
 #include "ptx/line_table.h"
 
 #include <charconv>
-#include <map>
-#include <tuple>
-#include <utility>
 
 #include "ptx/lexer.h"
 
@@ -78,29 +75,6 @@ uint32_t LineTable::current(std::vector<Location>& locations) {
         if (outer != kNone) outer = records_[outer].index;
     }
     return records_[current_].index;
-}
-
-void renumber_locations(Module& module) {
-    const std::vector<Location> old = std::exchange(module.locations, {});
-    std::vector<uint32_t> renumbered(old.size(), kNone);
-    std::map<std::tuple<uint32_t, uint32_t, uint32_t, uint32_t, std::string>, uint32_t> known;
-    std::vector<uint32_t> chain;
-    const auto update = [&](uint32_t& location) {
-        if (location == kNone) return;
-        for (uint32_t i = location; i != kNone && renumbered[i] == kNone; i = old[i].inlined_at) chain.push_back(i);
-        for (; !chain.empty(); chain.pop_back()) {
-            Location at = old[chain.back()];
-            if (at.inlined_at != kNone) at.inlined_at = renumbered[at.inlined_at];
-            const auto [it, fresh] = known.try_emplace({at.file, at.line, at.column, at.inlined_at, at.function}, uint32_t(module.locations.size()));
-            renumbered[chain.back()] = it->second;
-            if (fresh) module.locations.push_back(std::move(at));
-        }
-        location = renumbered[location];
-    };
-    for (Function& function : module.functions) {
-        update(function.location);
-        for (Instruction& instruction : function.body) update(instruction.location);
-    }
 }
 
 }  // namespace lanescope::ptx

@@ -25,9 +25,6 @@ private:
     std::unordered_map<std::string_view, uint64_t> labels_;
 };
 
-/// Leaves in `module.locations` each used position once, in the order of functions and instructions, outer frames before inner ones.
-void renumber_locations(Module& module);
-
 class LineTable {
 public:
     struct Position {

@@ -1,9 +1,8 @@
 #include "ptx/parser.h"
 
 #include <algorithm>
-#include <numeric>
 
-#include "ptx/names.h"
+#include "ptx/canonical.h"
 #include "ptx/parser_impl.h"
 
 namespace lanescope::ptx {
@@ -25,9 +24,7 @@ base::Result<Module> Parser::run() {
     parse_module();
     if (gave_up()) errors_.push_back({base::Severity::kNote, {module_.name, 0, 0}, "too many errors, the rest is not shown", {}});
     if (!errors_.empty()) return std::move(errors_);
-    order_functions();
-    renumber_locations(module_);
-    rename_shadowing_locals(module_);
+    make_canonical(module_);
     return std::move(module_);
 }
 
@@ -219,34 +216,6 @@ bool Parser::parse_alias() {
     }
     module_.functions[functions[0]].alias_of = functions[1];
     return expect(';');
-}
-
-void Parser::order_functions() {
-    std::vector<uint32_t> order(module_.functions.size()), renumbered(order.size());
-    std::iota(order.begin(), order.end(), 0);
-    std::stable_partition(order.begin(), order.end(), [&](uint32_t index) { return !module_.functions[index].entry; });
-    for (uint32_t i = 0; i < order.size(); ++i) renumbered[order[i]] = i;
-    const auto target = [&](uint32_t& index) {
-        for (size_t steps = 0; module_.functions[index].alias_of != kNone && steps < order.size(); ++steps) index = module_.functions[index].alias_of;
-        index = renumbered[index];
-    };
-    for (Variable& variable : module_.variables)
-        for (Relocation& relocation : variable.relocations)
-            if (relocation.function) target(relocation.index);
-    for (Function& function : module_.functions) {
-        for (Table& table : function.tables)
-            if (table.functions)
-                for (uint32_t& index : table.targets) target(index);
-        for (Instruction& instruction : function.body)
-            for (Operand& operand : instruction.operands)
-                if (operand.kind == Operand::Kind::kFunction) target(operand.index);
-    }
-    std::vector<Function> ordered;
-    ordered.reserve(order.size());
-    for (const uint32_t index : order) ordered.push_back(std::move(module_.functions[index]));
-    for (Function& function : ordered)
-        if (function.alias_of != kNone) function.alias_of = renumbered[function.alias_of];
-    module_.functions = std::move(ordered);
 }
 
 bool Parser::parse_pragma(std::vector<std::string>& pragmas) {

@@ -94,8 +94,6 @@ private:
     bool parse_function(Linkage linkage, bool entry);
     bool parse_function_directives(Function& function);
     bool parse_dimensions3(std::array<uint32_t, 3>& dimensions, std::string_view what);
-    /// Puts entries behind other functions (an entry cannot be declared ahead, a `.func` can) and sends calls of aliases to their targets.
-    void order_functions();
 
     // Function bodies (parser_body.cc).
     void parse_body(Function& function);
