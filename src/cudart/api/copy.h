@@ -1,0 +1,31 @@
+// Pieces that copies, arrays and the older ABIs share.
+#pragma once
+
+#include <cstddef>
+
+#include "cudart/api/runtime.h"
+
+namespace lanescope::cudart {
+
+cudaError_t advise(const void* pointer, size_t bytes);
+cudaError_t prefetch(const void* pointer, size_t bytes, bool to_host, cudaStream_t stream);
+
+/// One side of a copy: rows and slices of bytes at a (unified) address.
+struct Side {
+    uint64_t address = 0;
+    uint64_t row_bytes = 0, slice_bytes = 0;      ///< distances between rows and between slices
+    bool array = false;                           ///< lies in a cudaArray
+};
+
+/// Copies width × height × depth bytes, rows and slices as the sides say. Checks both sides against their allocations and `kind`
+/// (cudaMemcpyDefault: what the pointers are).
+cudaError_t copy(Runtime& runtime, emulator::Context& context, const Side& to, const Side& from, size_t width, size_t height, size_t depth,
+                 cudaMemcpyKind kind, cudaStream_t stream, bool async);
+
+/// A rectangle inside an array, x in bytes. `fits`: false when it reaches outside.
+Side inside(const Array& array, size_t x_bytes, size_t y, size_t z, size_t width, size_t height, size_t depth, bool& fits);
+
+/// The device address of `bytes` bytes at `offset` of a variable.
+cudaError_t symbol_address(Runtime& runtime, const void* symbol, size_t offset, size_t bytes, uint64_t& address);
+
+}  // namespace lanescope::cudart

@@ -1,0 +1,265 @@
+// Allocation of device, pinned, mapped, managed and pooled memory; what a pointer is.
+#include <algorithm>
+#include <cstring>
+
+#include "cudart/api/copy.h"
+#include "cudart/api/runtime.h"
+
+using namespace lanescope::cudart;
+using lanescope::emulator::Context;
+using lanescope::exec::Allocation;
+using lanescope::exec::Region;
+
+namespace {
+
+constexpr size_t kPitchAlignment = 512;   // what cudaMallocPitch gives on every GPU since Kepler
+
+uint64_t address_of(const void* pointer) { return reinterpret_cast<uint64_t>(pointer); }
+
+cudaError_t allocate(Context& context, void** out, size_t bytes, Region region, const char* name) {
+    if (!out) return cudaErrorInvalidValue;
+    *out = nullptr;
+    if (bytes == 0) return cudaSuccess;
+    const Allocation* allocation = context.memory().allocate(bytes, region, name);
+    if (!allocation) return cudaErrorMemoryAllocation;
+    context.mapped(*allocation);
+    *out = reinterpret_cast<void*>(allocation->begin);
+    return cudaSuccess;
+}
+
+cudaError_t release(Context& context, void* pointer, std::initializer_list<Region> regions) {
+    if (!pointer) return cudaSuccess;
+    const Allocation* allocation = context.memory().find(address_of(pointer));
+    if (!allocation || allocation->begin != address_of(pointer) || std::find(regions.begin(), regions.end(), allocation->region) == regions.end())
+        return cudaErrorInvalidValue;
+    context.unmapped(*allocation);
+    context.timeline().host_waits_for_all();   // freeing waits for what may still use the memory
+    return context.memory().release(allocation->begin) ? cudaSuccess : cudaErrorInvalidValue;
+}
+
+}  // namespace
+
+LANESCOPE_API cudaError_t cudaMalloc(void** pointer, size_t bytes) {
+    return call([&](Runtime&, Context& context) { return allocate(context, pointer, bytes, Region::kDevice, "cudaMalloc"); });
+}
+
+LANESCOPE_API cudaError_t cudaFree(void* pointer) {
+    return call([&](Runtime&, Context& context) { return release(context, pointer, {Region::kDevice, Region::kManaged}); });
+}
+
+LANESCOPE_API cudaError_t cudaMallocPitch(void** pointer, size_t* pitch, size_t width, size_t height) {
+    return call([&](Runtime&, Context& context) {
+        if (!pitch || (height && width > SIZE_MAX / 2 / height)) return cudaErrorInvalidValue;
+        *pitch = (width + kPitchAlignment - 1) / kPitchAlignment * kPitchAlignment;
+        return allocate(context, pointer, *pitch * height, Region::kDevice, "cudaMallocPitch");
+    });
+}
+
+LANESCOPE_API cudaError_t cudaMalloc3D(cudaPitchedPtr* out, cudaExtent extent) {
+    if (!out) return record(cudaErrorInvalidValue);
+    size_t pitch = 0;
+    void* pointer = nullptr;
+    if (cudaError_t error = cudaMallocPitch(&pointer, &pitch, extent.width, extent.height * extent.depth)) return error;
+    *out = {pointer, pitch, extent.width, extent.height};
+    return cudaSuccess;
+}
+
+LANESCOPE_API cudaError_t cudaHostAlloc(void** pointer, size_t bytes, unsigned) {
+    return call([&](Runtime&, Context& context) { return allocate(context, pointer, bytes, Region::kHost, "cudaHostAlloc"); });
+}
+
+LANESCOPE_API cudaError_t cudaMallocHost(void** pointer, size_t bytes) {
+    return call([&](Runtime&, Context& context) { return allocate(context, pointer, bytes, Region::kHost, "cudaMallocHost"); });
+}
+
+LANESCOPE_API cudaError_t cudaFreeHost(void* pointer) {
+    return call([&](Runtime&, Context& context) { return release(context, pointer, {Region::kHost}); });
+}
+
+LANESCOPE_API cudaError_t cudaMallocManaged(void** pointer, size_t bytes, unsigned flags) {
+    return call([&](Runtime&, Context& context) {
+        if ((flags != cudaMemAttachGlobal && flags != cudaMemAttachHost) || bytes == 0) return cudaErrorInvalidValue;
+        return allocate(context, pointer, bytes, Region::kManaged, "cudaMallocManaged");
+    });
+}
+
+LANESCOPE_API cudaError_t cudaHostRegister(void* pointer, size_t bytes, unsigned) {
+    return call([&](Runtime&, Context& context) {
+        if (!pointer || !bytes) return cudaErrorInvalidValue;
+        if (context.memory().find(address_of(pointer))) return cudaErrorHostMemoryAlreadyRegistered;
+        const Allocation* allocation = context.memory().adopt(pointer, bytes);
+        if (!allocation) return cudaErrorHostMemoryAlreadyRegistered;
+        context.mapped(*allocation);
+        return cudaSuccess;
+    });
+}
+
+LANESCOPE_API cudaError_t cudaHostUnregister(void* pointer) {
+    return call([&](Runtime&, Context& context) {
+        return pointer && release(context, pointer, {Region::kRegistered}) == cudaSuccess ? cudaSuccess : cudaErrorHostMemoryNotRegistered;
+    });
+}
+
+LANESCOPE_API cudaError_t cudaHostGetDevicePointer(void** device, void* host, unsigned) {
+    return call([&](Runtime&, Context& context) {
+        const Allocation* allocation = context.memory().find(address_of(host));
+        if (!device || !allocation || allocation->region == Region::kDevice) return cudaErrorInvalidValue;
+        *device = host;                          // unified addressing: one address for both sides
+        return cudaSuccess;
+    });
+}
+
+LANESCOPE_API cudaError_t cudaHostGetFlags(unsigned* flags, void* host) {
+    return call([&](Runtime&, Context& context) {
+        const Allocation* allocation = context.memory().find(address_of(host));
+        if (!flags || !allocation || allocation->region == Region::kDevice) return cudaErrorInvalidValue;
+        *flags = cudaHostAllocMapped;
+        return cudaSuccess;
+    });
+}
+
+LANESCOPE_API cudaError_t cudaMemGetInfo(size_t* free, size_t* total) {
+    return call([&](Runtime&, Context& context) {
+        if (!free || !total) return cudaErrorInvalidValue;
+        *total = context.memory().capacity();
+        *free = *total - std::min<uint64_t>(*total, context.memory().used());
+        return cudaSuccess;
+    });
+}
+
+LANESCOPE_API cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, const void* pointer) {
+    return call([&](Runtime&, Context& context) {
+        if (!attributes) return cudaErrorInvalidValue;
+        *attributes = {};
+        const Allocation* allocation = context.memory().find(address_of(pointer));
+        void* same = const_cast<void*>(pointer);
+        if (!allocation) {
+            attributes->type = cudaMemoryTypeUnregistered;
+            attributes->device = -1;             // cudaInvalidDeviceId is for managed memory
+            attributes->hostPointer = same;
+            return cudaSuccess;
+        }
+        attributes->type = allocation->region == Region::kDevice ? cudaMemoryTypeDevice
+            : allocation->region == Region::kManaged             ? cudaMemoryTypeManaged
+                                                                 : cudaMemoryTypeHost;
+        attributes->devicePointer = same;
+        attributes->hostPointer = allocation->region == Region::kDevice ? nullptr : same;
+        return cudaSuccess;
+    });
+}
+
+// --- stream-ordered allocation: the emulated GPU has run what was enqueued before, so it can be done at once
+
+LANESCOPE_API cudaError_t cudaMallocAsync(void** pointer, size_t bytes, cudaStream_t stream) {
+    return call([&](Runtime& runtime, Context& context) {
+        lanescope::emulator::Stream id;
+        if (!resolve(runtime, stream, id)) return cudaErrorInvalidResourceHandle;
+        return allocate(context, pointer, bytes, Region::kDevice, "cudaMallocAsync");
+    });
+}
+LANESCOPE_ALIAS(cudaMallocAsync, cudaMallocAsync_ptsz);
+
+LANESCOPE_API cudaError_t cudaFreeAsync(void* pointer, cudaStream_t stream) {
+    return call([&](Runtime& runtime, Context& context) {
+        lanescope::emulator::Stream id;
+        if (!resolve(runtime, stream, id)) return cudaErrorInvalidResourceHandle;
+        if (!pointer) return cudaErrorInvalidValue;
+        const Allocation* allocation = context.memory().find(address_of(pointer));
+        if (!allocation || allocation->begin != address_of(pointer) || allocation->region != Region::kDevice) return cudaErrorInvalidValue;
+        return context.memory().release(allocation->begin) ? cudaSuccess : cudaErrorInvalidValue;
+    });
+}
+LANESCOPE_ALIAS(cudaFreeAsync, cudaFreeAsync_ptsz);
+
+namespace {
+
+/// Pools differ in name only: all of them are the device's memory.
+struct Pool {
+    uint64_t release_threshold = 0;
+    int reuse[3] = {1, 1, 1};
+};
+Pool& default_pool() {
+    static Pool* pool = new Pool;
+    return *pool;
+}
+cudaMemPool_t handle(Pool& pool) { return reinterpret_cast<cudaMemPool_t>(&pool); }
+
+}  // namespace
+
+LANESCOPE_API cudaError_t cudaDeviceGetDefaultMemPool(cudaMemPool_t* pool, int device) {
+    return call([&](Runtime&, Context&) {
+        if (device != 0) return cudaErrorInvalidDevice;
+        *pool = handle(default_pool());
+        return cudaSuccess;
+    });
+}
+LANESCOPE_API cudaError_t cudaDeviceGetMemPool(cudaMemPool_t* pool, int device) { return cudaDeviceGetDefaultMemPool(pool, device); }
+LANESCOPE_API cudaError_t cudaDeviceSetMemPool(int device, cudaMemPool_t) {
+    return call([&](Runtime&, Context&) { return device == 0 ? cudaSuccess : cudaErrorInvalidDevice; });
+}
+LANESCOPE_API cudaError_t cudaMemPoolCreate(cudaMemPool_t* pool, const cudaMemPoolProps*) {
+    return call([&](Runtime&, Context&) {
+        *pool = handle(*new Pool);               // as handles everywhere: never destroyed
+        return cudaSuccess;
+    });
+}
+LANESCOPE_API cudaError_t cudaMemPoolDestroy(cudaMemPool_t) {
+    return call([](Runtime&, Context&) { return cudaSuccess; });
+}
+LANESCOPE_API cudaError_t cudaMemPoolTrimTo(cudaMemPool_t, size_t) {
+    return call([](Runtime&, Context&) { return cudaSuccess; });
+}
+LANESCOPE_API cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t pool, cudaMemPoolAttr attribute, void* value) {
+    return call([&](Runtime&, Context&) {
+        Pool& own = *reinterpret_cast<Pool*>(pool);
+        if (attribute == cudaMemPoolAttrReleaseThreshold) own.release_threshold = *static_cast<uint64_t*>(value);
+        else if (attribute >= cudaMemPoolReuseFollowEventDependencies && attribute <= cudaMemPoolReuseAllowInternalDependencies)
+            own.reuse[attribute - cudaMemPoolReuseFollowEventDependencies] = *static_cast<int*>(value);
+        return cudaSuccess;
+    });
+}
+LANESCOPE_API cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t pool, cudaMemPoolAttr attribute, void* value) {
+    return call([&](Runtime&, Context& context) {
+        Pool& own = *reinterpret_cast<Pool*>(pool);
+        if (attribute >= cudaMemPoolReuseFollowEventDependencies && attribute <= cudaMemPoolReuseAllowInternalDependencies)
+            *static_cast<int*>(value) = own.reuse[attribute - cudaMemPoolReuseFollowEventDependencies];
+        else
+            *static_cast<uint64_t*>(value) = attribute == cudaMemPoolAttrReleaseThreshold ? own.release_threshold : context.memory().used();
+        return cudaSuccess;
+    });
+}
+LANESCOPE_API cudaError_t cudaMallocFromPoolAsync(void** pointer, size_t bytes, cudaMemPool_t, cudaStream_t stream) { return cudaMallocAsync(pointer, bytes, stream); }
+LANESCOPE_ALIAS(cudaMallocFromPoolAsync, cudaMallocFromPoolAsync_ptsz);
+
+// --- managed memory: one address, always current on both sides, so that hints and migrations change the accounts only
+
+LANESCOPE_API cudaError_t cudaStreamAttachMemAsync(cudaStream_t, void* pointer, size_t, unsigned) {
+    return call([&](Runtime&, Context& context) {
+        const Allocation* allocation = context.memory().find(address_of(pointer));
+        return allocation && allocation->region == Region::kManaged ? cudaSuccess : cudaErrorInvalidValue;
+    });
+}
+LANESCOPE_ALIAS(cudaStreamAttachMemAsync, cudaStreamAttachMemAsync_ptsz);
+
+namespace lanescope::cudart {
+
+cudaError_t advise(const void* pointer, size_t bytes) {
+    return call([&](Runtime&, Context& context) {
+        const Allocation* allocation = context.memory().find(address_of(pointer));
+        return allocation && bytes <= allocation->end() - address_of(pointer) ? cudaSuccess : cudaErrorInvalidValue;
+    });
+}
+
+cudaError_t prefetch(const void* pointer, size_t bytes, bool to_host, cudaStream_t stream) {
+    return call([&](Runtime& runtime, Context& context) {
+        const Allocation* allocation = context.memory().find(address_of(pointer));
+        if (!allocation || allocation->region != Region::kManaged || bytes > allocation->end() - address_of(pointer)) return cudaErrorInvalidValue;
+        lanescope::emulator::Stream id;
+        if (!resolve(runtime, stream, id)) return cudaErrorInvalidResourceHandle;
+        using lanescope::emulator::Direction;
+        context.transfer(to_host ? Direction::kPrefetchToHost : Direction::kPrefetchToDevice, "managed", 0, 0, bytes, id);
+        return cudaSuccess;
+    });
+}
+
+}  // namespace lanescope::cudart

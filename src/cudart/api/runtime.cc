@@ -1,0 +1,232 @@
+#include "cudart/api/runtime.h"
+
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <sstream>
+
+#include "cudart/fat_binary.h"
+
+namespace lanescope::cudart {
+namespace {
+
+/// Tells `lanescope run` that a program linked with libcudart_static.a is one that it can run.
+__attribute__((section(".lanescope_runtime"), used)) const char kMarker[] = "lanescope";
+
+constexpr uint32_t kWrapperMagic = 0x466243B1;
+
+/// What __cudaRegisterFatBinary is given (section .nvFatBinSegment).
+struct Wrapper {
+    uint32_t magic;
+    int32_t version;           ///< 1: data; 2: -rdc=true, `units` ends with a null
+    const uint8_t* data;
+    const uint8_t* const* units;
+};
+
+std::vector<std::string> own_arguments() {
+    std::ifstream file("/proc/self/cmdline", std::ios::binary);
+    std::vector<std::string> arguments;
+    for (std::string argument; std::getline(file, argument, '\0');) arguments.push_back(argument);
+    return arguments;
+}
+
+/// The container at `data`, whose own header tells its length: it lies in a mapped section of the program.
+base::Result<std::vector<Image>> images_at(const uint8_t* data) {
+    std::optional<uint64_t> size = fat_binary_size({data, 16});
+    if (!size) return base::error("not a fat binary");
+    return parse_fat_binary({data, *size});
+}
+
+}  // namespace
+
+Runtime& Runtime::get() {
+    static Runtime* runtime = new Runtime;   // never destroyed, see above
+    return *runtime;
+}
+
+void Runtime::say_once(const std::string& text) {
+    if (said_.insert(text).second) std::fprintf(stderr, "lanescope: %s\n", text.c_str());
+}
+
+emulator::Context* Runtime::context() {
+    if (context_ || context_failed_) return context_.get();
+    base::Result<emulator::Settings> settings = emulator::settings_from_environment([](const char* name) { return static_cast<const char*>(std::getenv(name)); });
+    if (!settings) {
+        context_failed_ = true;
+        say_once(base::to_string(settings.errors()));
+        return nullptr;
+    }
+    base::Result<std::unique_ptr<emulator::Context>> made = emulator::Context::create(*settings, own_arguments());
+    if (!made) {
+        context_failed_ = true;
+        say_once(base::to_string(made.errors()));
+        return nullptr;
+    }
+    context_ = *std::move(made);
+    context_->report = [this](const std::string& text) { say_once(text); };
+    return context_.get();
+}
+
+void Runtime::reset() {
+    for (const std::unique_ptr<Binary>& binary : binaries_) {
+        binary->module = nullptr;
+        binary->failed.reset();
+        for (Function* function : binary->functions) function->kernel = nullptr;
+    }
+    arrays.clear();
+    events.clear();
+    streams.clear();
+    textures.clear();
+    mipmapped.clear();
+    sticky = cudaSuccess;
+    if (!context_) return;
+    if (base::Status done = context_->reset(); !done) {
+        say_once(base::to_string(done.errors()));
+        context_.reset();
+        context_failed_ = true;
+    }
+}
+
+Binary* Runtime::add_binary(const void* wrapper) {
+    binaries_.push_back(std::make_unique<Binary>());
+    binaries_.back()->wrapper = wrapper;
+    return binaries_.back().get();
+}
+
+void Runtime::remove_binary(Binary* binary) {
+    // Of a library that dlclose takes away: its functions must not be found under addresses that another library gets.
+    if (!binary) return;
+    binary->registered = false;
+    for (auto each = functions_.begin(); each != functions_.end();) {
+        if (each->second->binary != binary) {
+            ++each;
+            continue;
+        }
+        (void)each->second.release();         // kernel handles live for ever
+        each = functions_.erase(each);
+    }
+    std::erase_if(variables_, [&](auto& each) { return each.second->binary == binary; });
+}
+
+void Runtime::add_function(Binary* binary, const void* host, const char* name) {
+    auto function = std::make_unique<Function>();
+    function->binary = binary;
+    function->name = name;
+    binary->functions.push_back(function.get());
+    function_handles_.insert(function.get());
+    functions_[host] = std::move(function);
+}
+
+void Runtime::add_variable(Binary* binary, const void* host, const char* name, size_t bytes, void** managed) {
+    auto variable = std::make_unique<Variable>();
+    *variable = {binary, name, bytes, managed};
+    binary->variables.push_back(variable.get());
+    variables_[host] = std::move(variable);
+}
+
+Function* Runtime::function(const void* host) {
+    if (auto found = functions_.find(host); found != functions_.end()) return found->second.get();
+    auto handle = function_handles_.find(static_cast<const Function*>(host));
+    return handle == function_handles_.end() ? nullptr : const_cast<Function*>(*handle);
+}
+
+Variable* Runtime::variable(const void* host) {
+    auto found = variables_.find(host);
+    return found == variables_.end() ? nullptr : found->second.get();
+}
+
+cudaError_t Runtime::load(Binary& binary) {
+    if (binary.module) return cudaSuccess;
+    if (binary.failed) return *binary.failed;
+    emulator::Context* gpu = context();
+    if (!gpu) return cudaErrorInitializationError;
+    auto refuse = [&](cudaError_t error, const std::string& why) {
+        say_once(why);
+        binary.failed = error;
+        return error;
+    };
+
+    const auto* wrapper = static_cast<const Wrapper*>(binary.wrapper);
+    if (!wrapper || wrapper->magic != kWrapperMagic || !wrapper->data) return refuse(cudaErrorInvalidKernelImage, "a registered fat binary is malformed");
+    std::vector<const uint8_t*> containers;
+    if (wrapper->version >= 2 && wrapper->units)
+        for (const uint8_t* const* unit = wrapper->units; *unit; ++unit) containers.push_back(*unit);
+    containers.push_back(wrapper->data);
+
+    std::vector<emulator::Source> sources;
+    std::string cubin;
+    bool code_without_ptx = false;
+    for (const uint8_t* data : containers) {
+        base::Result<std::vector<Image>> images = images_at(data);
+        if (!images) return refuse(cudaErrorInvalidKernelImage, base::to_string(images.errors()));
+        const Image* ptx = best_ptx(*images, gpu->gpu().compute_capability);
+        if (const Image* elf = best_elf(*images, gpu->gpu().compute_capability)) cubin = elf->payload;
+        if (!ptx) {
+            code_without_ptx |= !images->empty();
+            continue;
+        }
+        std::string name = ptx->name.empty() ? fmt::format("PTX {}", sources.size() + 1) : ptx->name;
+        sources.push_back({ptx->payload, name + ".ptx"});
+    }
+    if (sources.size() > 1) cubin.clear();       // each unit's own code says little about the linked program's registers
+    if (sources.empty())
+        return refuse(cudaErrorNoKernelImageForDevice,
+                      code_without_ptx ? "the program holds machine code but no PTX: rebuild it with -gencode arch=compute_75,code=compute_75"
+                                       : "the program holds no device code: rebuild it with -gencode arch=compute_75,code=compute_75");
+    base::Result<emulator::Module*> module = gpu->load(std::move(sources), std::move(cubin));
+    if (!module) return refuse(cudaErrorInvalidPtx, base::to_string(module.errors()));
+    binary.module = *module;
+    for (Variable* variable : binary.variables) {
+        if (!variable->managed) continue;
+        if (std::optional<exec::Program::Symbol> symbol = binary.module->program().symbol(variable->name))
+            *variable->managed = reinterpret_cast<void*>(symbol->address);
+    }
+    return cudaSuccess;
+}
+
+cudaError_t Runtime::load(Function& function) {
+    if (function.kernel) return cudaSuccess;
+    if (cudaError_t error = load(*function.binary)) return error;
+    function.kernel = function.binary->module->program().kernel(function.name);
+    if (function.kernel) return cudaSuccess;
+    say_once(fmt::format("kernel {} is not in the program's PTX", base::printable(function.name)));
+    return cudaErrorInvalidDeviceFunction;
+}
+
+cudaError_t Runtime::load_all() {
+    for (const std::unique_ptr<Binary>& binary : binaries_)
+        if (binary->registered && (!binary->functions.empty() || !binary->variables.empty()))
+            if (cudaError_t error = load(*binary)) return error;
+    return cudaSuccess;
+}
+
+namespace {
+thread_local cudaError_t t_last_error = cudaSuccess;
+}
+
+cudaError_t record(cudaError_t error) {
+    if (error != cudaSuccess && error != cudaErrorNotReady) t_last_error = error;
+    return error;
+}
+
+cudaError_t last_error(bool take) {
+    cudaError_t error = t_last_error;
+    if (take) t_last_error = cudaSuccess;
+    return error;
+}
+
+bool resolve(Runtime& runtime, cudaStream_t handle, emulator::Stream& stream) {
+    if (handle == nullptr || handle == cudaStreamLegacy || handle == cudaStreamPerThread) {
+        stream = emulator::kDefaultStream;
+        return true;
+    }
+    auto found = runtime.streams.find(handle);
+    if (found == runtime.streams.end()) return false;
+    stream = found->second->id;
+    return true;
+}
+
+}  // namespace lanescope::cudart

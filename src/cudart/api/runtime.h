@@ -1,0 +1,166 @@
+// The state behind the CUDA runtime's functions: one for the process, made on first use and never destroyed (programs call into the
+// runtime from destructors of static objects and from exit handlers).
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <array>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "emulator/context.h"
+
+#define LANESCOPE_API extern "C" __attribute__((visibility("default")))
+/// The entry point of programs compiled for per-thread default streams. Its default stream is the legacy one.
+#define LANESCOPE_ALIAS(name, alias_name) LANESCOPE_API decltype(name) alias_name __attribute__((alias(#name)))
+
+namespace lanescope::cudart {
+
+struct Binary;
+
+/// A __global__ function. Its address is the cudaFunction_t, cudaKernel_t and what `&kernel` is registered under: handles live for ever.
+struct Function {
+    Binary* binary = nullptr;
+    std::string name;                             ///< mangled
+    int dynamic_shared_limit = -1;                ///< cudaFuncAttributeMaxDynamicSharedMemorySize; -1: not set
+    int carveout_percent = -1;
+    const exec::Kernel* kernel = nullptr;         ///< once loaded
+};
+
+struct Variable {
+    Binary* binary = nullptr;
+    std::string name;
+    size_t bytes = 0;
+    void** managed = nullptr;                     ///< the host's pointer to a __managed__ variable
+};
+
+/// One registered fat binary.
+struct Binary {
+    const void* wrapper = nullptr;
+    std::vector<Function*> functions;
+    std::vector<Variable*> variables;
+    emulator::Module* module = nullptr;
+    std::optional<cudaError_t> failed;            ///< why it cannot be loaded
+    bool registered = true;
+};
+
+struct Array {
+    cudaChannelFormatDesc format{};
+    cudaExtent extent{};                          ///< in elements; 0 for dimensions it has not
+    unsigned flags = 0;
+    uint64_t address = 0;
+    uint64_t row_bytes = 0, slice_bytes = 0;
+    uint32_t element_bytes = 0;
+    uint64_t rows() const { return extent.height ? extent.height : 1; }
+    uint64_t slices() const { return extent.depth ? extent.depth : 1; }
+};
+
+struct Event {
+    bool recorded = false, timing = true;
+    double time = 0;                              ///< device time in ns
+};
+
+struct StreamState {
+    emulator::Stream id = emulator::kDefaultStream;
+    unsigned flags = 0;
+    int priority = 0;
+};
+
+struct TextureState {
+    cudaResourceDesc resource{};
+    cudaTextureDesc texture{};
+    std::optional<cudaResourceViewDesc> view;
+};
+
+struct CallConfiguration {
+    dim3 grid, block;
+    size_t shared = 0;
+    cudaStream_t stream = nullptr;
+};
+
+class Runtime {
+public:
+    static Runtime& get();
+
+    std::recursive_mutex mutex;                   ///< held by every function: host callbacks may call back
+
+    /// The GPU, made on first use. nullptr: it cannot be; the reason was said once.
+    emulator::Context* context();
+    emulator::Context* existing_context() { return context_.get(); }
+    /// cudaDeviceReset: everything allocated or loaded is gone, what was registered stays and is loaded again on demand.
+    void reset();
+
+    // registration
+    Binary* add_binary(const void* wrapper);
+    void remove_binary(Binary* binary);
+    void add_function(Binary* binary, const void* host, const char* name);
+    void add_variable(Binary* binary, const void* host, const char* name, size_t bytes, void** managed);
+    /// By the host's address of the stub, or by handle. nullptr: none.
+    Function* function(const void* host);
+    Variable* variable(const void* host);
+    cudaError_t load(Binary& binary);
+    cudaError_t load(Function& function);
+    /// Loads every binary that is not: what makes __managed__ variables readable and symbols addressable.
+    cudaError_t load_all();
+
+    /// A failure that ends the process's use of the GPU, as on hardware: every later call answers it, until cudaDeviceReset.
+    cudaError_t sticky = cudaSuccess;
+
+    std::map<cudaArray_t, std::unique_ptr<Array>> arrays;
+    std::map<cudaEvent_t, std::unique_ptr<Event>> events;
+    std::map<cudaStream_t, std::unique_ptr<StreamState>> streams;
+    std::map<uint64_t, TextureState> textures;    ///< by object; surfaces too
+    std::map<cudaMipmappedArray_t, std::vector<cudaArray_t>> mipmapped;
+    uint64_t next_object = 1;
+    size_t printf_fifo_bytes = 1 << 20;
+    unsigned device_flags = 0;
+
+    /// Says `text` on standard error, once for each different text.
+    void say_once(const std::string& text);
+
+private:
+    std::unique_ptr<emulator::Context> context_;
+    bool context_failed_ = false;
+    std::vector<std::unique_ptr<Binary>> binaries_;
+    std::unordered_map<const void*, std::unique_ptr<Function>> functions_;   ///< by host address
+    std::set<const Function*> function_handles_;
+    std::unordered_map<const void*, std::unique_ptr<Variable>> variables_;
+    std::set<std::string> said_;
+};
+
+/// Remembers a failure for cudaGetLastError and hands it on.
+cudaError_t record(cudaError_t error);
+cudaError_t last_error(bool take);
+
+/// The body of a runtime function: takes the lock, makes the GPU, answers a sticky error, remembers what goes wrong.
+/// `body(Runtime&, emulator::Context&)` → cudaError_t.
+template <class Body>
+cudaError_t call(Body&& body) {
+    Runtime& runtime = Runtime::get();
+    std::lock_guard lock(runtime.mutex);
+    if (runtime.sticky != cudaSuccess) return record(runtime.sticky);
+    emulator::Context* context = runtime.context();
+    if (!context) return record(cudaErrorInitializationError);
+    return record(body(runtime, *context));
+}
+
+/// A stream handle as programs pass it; false: no such stream.
+bool resolve(Runtime& runtime, cudaStream_t handle, emulator::Stream& stream);
+
+/// Runs a kernel: checks the configuration, packs the arguments, makes faults sticky.
+struct LaunchOptions {
+    dim3 grid, block;
+    dim3 cluster{0, 0, 0};
+    size_t shared = 0;
+    cudaStream_t stream = nullptr;
+    bool cooperative = false;
+};
+cudaError_t launch(Runtime& runtime, emulator::Context& context, Function& function, const LaunchOptions& options, void** arguments);
+
+}  // namespace lanescope::cudart

@@ -1,0 +1,183 @@
+#include "emulator/accounting.h"
+
+#include <cxxabi.h>
+
+#include <cstdlib>
+#include <map>
+
+#include "ptx/lookup.h"
+
+namespace lanescope::emulator {
+namespace {
+
+// The two folders do not know each other; their enumerators stand in the same order.
+static_assert(int(exec::Space::kSurface) == int(memory::Space::kSurface));
+static_assert(int(exec::Operation::kPrefetch) == int(memory::Operation::kPrefetch));
+static_assert(int(exec::CacheOperator::kNonCoherent) == int(memory::CacheOperator::kNonCoherent));
+static_assert(int(exec::Eviction::kUnchanged) == int(memory::Eviction::kUnchanged));
+
+constexpr uint32_t kSpaces = uint32_t(exec::Space::kSurface) + 1;
+
+const char* name(exec::Space space) {
+    static constexpr const char* kNames[] = {"global", "shared", "local", "constant", "param", "texture", "surface"};
+    return kNames[size_t(space)];
+}
+
+const char* name(exec::Operation operation) {
+    static constexpr const char* kNames[] = {"load", "store", "reduction", "atomic", "async_copy", "prefetch"};
+    return kNames[size_t(operation)];
+}
+
+profile::Metrics to_metrics(const memory::Counters& counters) {
+    profile::Metrics metrics;
+    auto put = [&](const char* key, uint64_t value) {
+        if (value) metrics.emplace(key, double(value));
+    };
+    put("instructions", counters.instructions);
+    put("threads", counters.threads);
+    put("requests", counters.requests);
+    put("tags", counters.tags);
+    put("sectors", counters.sectors);
+    put("ideal_sectors", counters.ideal_sectors);
+    put("requested_bytes", counters.requested_bytes);
+    put("unique_bytes", counters.unique_bytes);
+    put("transactions", counters.transactions);
+    put("transaction_bytes", counters.transaction_bytes);
+    put("wavefronts", counters.wavefronts);
+    put("ideal_wavefronts", counters.ideal_wavefronts);
+    put("constant_words", counters.constant_words);
+    put("l1_hits", counters.l1_hits);
+    put("l2_reads", counters.l2_reads);
+    put("l2_read_hits", counters.l2_read_hits);
+    put("l2_writes", counters.l2_writes);
+    put("l2_write_hits", counters.l2_write_hits);
+    put("l2_atomics", counters.l2_atomics);
+    put("l2_reductions", counters.l2_reductions);
+    put("dram_read_bytes", counters.dram_read_bytes);
+    put("dram_write_bytes", counters.dram_write_bytes);
+    put("link_read_bytes", counters.link_read_bytes);
+    put("link_write_bytes", counters.link_write_bytes);
+    return metrics;
+}
+
+}  // namespace
+
+Accounting::Accounting(const exec::Kernel& kernel, memory::Model& model) : kernel_(kernel), model_(model) {
+    const ptx::Module& module = kernel.program().module();
+    for (uint32_t i = 0; i < kernel.sites().size(); ++i) {
+        const exec::AccessSite& site = kernel.sites()[i];
+        const ptx::Instruction& instruction = module.functions[site.function].body[site.instruction];
+        bool generic = instruction.space == ptx::Space::kGeneric;
+        first_slot_.push_back(uint32_t(sites_.size()));
+        generic_.push_back(generic);
+        for (uint32_t space = 0; space < (generic ? kSpaces : 1); ++space) {
+            Slot slot;
+            slot.site = i;
+            slot.space = exec::Space(space);
+            slot.access.site = uint32_t(sites_.size());
+            slot.access.operation = memory::Operation(site.operation);
+            slot.access.cache = memory::CacheOperator(site.cache);
+            slot.access.l1 = memory::Eviction(site.l1);
+            slot.access.l2 = memory::Eviction(site.l2);
+            slot.access.bytes = site.bytes;
+            slot.access.uniform_reduction = site.uniform_reduction;
+            slot.access.prefetch_bytes = site.prefetch_bytes;
+            sites_.push_back(std::move(slot));
+        }
+    }
+}
+
+uint32_t Accounting::on_access(const exec::AccessEvent& event) {
+    Slot& slot = sites_[first_slot_[event.site] + (generic_[event.site] ? uint32_t(event.space) : 0)];
+    memory::Access& access = slot.access;
+    access.space = memory::Space(event.space);
+    access.active = event.active;
+    access.sm = event.sm;
+    access.warp_slot = event.warp_slot;
+    access.block_slot = event.block_slot;
+    access.time = event.time;
+    access.addresses = event.addresses;
+    access.texels = event.texels;
+    access.texels_per_lane = event.texels_per_lane;
+    access.texel_xyz = event.texel_xyz;
+    // The first warp that has all lanes active is the better evidence; until one comes, the first one is kept.
+    if (!slot.seen || (event.active == ~0u && slot.example.active != ~0u)) {
+        slot.seen = true;
+        slot.space = event.space;
+        slot.example = {event.block, event.warp, event.active, std::vector<uint64_t>(event.addresses, event.addresses + exec::kWarpLanes)};
+        for (unsigned lane = 0; lane < exec::kWarpLanes; ++lane)
+            if (!(event.active >> lane & 1)) slot.example.addresses[lane] = 0;
+    }
+    return model_.access(access);
+}
+
+void Accounting::fold(profile::Launch& launch) const {
+    const ptx::Module& module = kernel_.program().module();
+    std::map<std::vector<profile::Frame>, size_t> lines;   // chain → index into launch.lines
+    std::span<const memory::Counters> counters = model_.sites();
+    for (const Slot& slot : sites_) {
+        if (!slot.seen) continue;
+        const exec::AccessSite& site = kernel_.sites()[slot.site];
+        std::vector<profile::Frame> chain = frames(module, site.location);
+        auto [at, added] = lines.try_emplace(chain, launch.lines.size());
+        if (added) {
+            profile::Line line;
+            if (!chain.empty()) {
+                line.file = chain[0].file;
+                line.line = chain[0].line;
+                line.function = chain[0].function;
+                line.inlined_from.assign(chain.begin() + 1, chain.end());
+            }
+            launch.lines.push_back(std::move(line));
+        }
+        profile::Access access;
+        access.space = name(slot.space);
+        access.operation = name(site.operation);
+        access.bytes = site.bytes;
+        access.instruction = slot.site;
+        access.metrics = to_metrics(counters[slot.access.site]);
+        access.example = slot.example;
+        launch.lines[at->second].accesses.push_back(std::move(access));
+    }
+}
+
+std::vector<profile::Frame> frames(const ptx::Module& module, uint32_t location) {
+    std::vector<profile::Frame> chain;
+    for (const ptx::SourceFrame& frame : ptx::source_frames(module, location))
+        chain.push_back({frame.file, frame.line, frame.function.empty() ? "" : demangle(frame.function)});
+    return chain;
+}
+
+std::string demangle(const std::string& symbol) {
+    int status = 0;
+    char* text = abi::__cxa_demangle(symbol.c_str(), nullptr, nullptr, &status);
+    if (status != 0 || !text) return symbol;
+    std::string name(text);
+    std::free(text);
+    // "float const*" → "const float*", as people and NVIDIA's tools write it; "float* const" stays.
+    static constexpr std::string_view kConst = " const";
+    for (size_t at = 0; (at = name.find(kConst, at)) != std::string::npos;) {
+        size_t after = at + kConst.size();
+        bool ends = after == name.size() || std::string_view("*&,)> ").find(name[after]) != std::string_view::npos;
+        size_t begin = at;
+        bool type = true;                      // a const behind a `*` or `&` belongs to the pointer
+        for (int depth = 0; begin > 0; --begin) {
+            char c = name[begin - 1];
+            if (c == '>') ++depth;
+            if (depth == 0 && (c == '(' || c == ',' || c == '<')) break;
+            if (depth == 0 && (c == '*' || c == '&' || c == ')')) type = false;
+            if (c == '<') --depth;
+        }
+        if (begin < at && name[begin] == ' ') ++begin;
+        if (!ends || !type || begin == at) {
+            at = after;
+            continue;
+        }
+        name.erase(at, kConst.size());
+        name.insert(begin, "const ");
+        at = after;
+    }
+    return name;
+}
+
+}  // namespace lanescope::emulator

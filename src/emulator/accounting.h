@@ -1,0 +1,48 @@
+// From executed accesses to counts by source line: the listener of a launch.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "exec/access.h"
+#include "exec/program.h"
+#include "memory/model.h"
+#include "profile/profile.h"
+
+namespace lanescope::emulator {
+
+/// Feeds a memory::Model with a kernel's accesses and folds its counts into a profile::Launch.
+///
+/// A *slot* is an access site in one space: a site with generic addresses has one for each space that its address can turn out to be in.
+class Accounting final : public exec::Listener {
+public:
+    Accounting(const exec::Kernel& kernel, memory::Model& model);
+
+    uint32_t slots() const { return uint32_t(sites_.size()); }
+    uint32_t on_access(const exec::AccessEvent& event) override;
+
+    /// Adds the launch's lines and accesses (counts of the model's slots since begin_launch), innermost location first.
+    void fold(profile::Launch& launch) const;
+
+private:
+    struct Slot {
+        uint32_t site = 0;
+        exec::Space space = exec::Space::kGlobal;
+        memory::Access access;                ///< what does not change from event to event
+        bool seen = false;
+        profile::ExampleWarp example;
+    };
+    const exec::Kernel& kernel_;
+    memory::Model& model_;
+    std::vector<uint32_t> first_slot_;        ///< of each site
+    std::vector<uint8_t> generic_;            ///< of each site: its slots are indexed by space
+    std::vector<Slot> sites_;
+};
+
+/// The chain of a location: where it stands, then where that was inlined, outwards. Empty for ptx::kNone.
+std::vector<profile::Frame> frames(const ptx::Module& module, uint32_t location);
+
+/// "add_offset(const float*, int)" for "_Z10add_offsetPKfi"; other names as they are.
+std::string demangle(const std::string& symbol);
+
+}  // namespace lanescope::emulator

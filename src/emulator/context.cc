@@ -1,0 +1,319 @@
+#include "emulator/context.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <cstdio>
+
+#include "emulator/accounting.h"
+#include "emulator/live_registers.h"
+#include "profile/catalogue.h"
+#include "ptx/link.h"
+#include "ptx/parser.h"
+#include "timing/transfer.h"
+
+namespace lanescope::emulator {
+namespace {
+
+/// Hardware allocates at least 16 registers a thread (launch__registers_per_thread of kernels whose cubin says 8 to 15).
+constexpr uint32_t kLeastRegisters = 16;
+
+memory::Settings model_settings(const Settings& settings) {
+    return {.l1 = memory::Settings::L1(settings.l1), .cold = settings.cold, .counts_only = settings.counts_only};
+}
+
+bool uses_heap(const ptx::Module& module) {
+    return std::any_of(module.functions.begin(), module.functions.end(), [](const ptx::Function& f) { return f.name == "malloc"; });
+}
+
+}  // namespace
+
+base::Result<std::unique_ptr<Context>> Context::create(const Settings& settings, std::vector<std::string> program) {
+    base::Result<gpu::Description> gpu = gpu::load(settings.gpu);
+    if (!gpu) return gpu.errors();
+    base::Result<std::unique_ptr<exec::DeviceMemory>> memory = exec::DeviceMemory::create(gpu->memory_bytes);
+    if (!memory) return memory.errors();
+    profile::Profile header;
+    header.backend = "emulated";
+    header.gpu_name = gpu->name;
+    header.gpu_json = gpu::to_json(*gpu);
+    header.argv = std::move(program);
+    header.settings = describe(settings);
+    return std::unique_ptr<Context>(new Context(settings, *std::move(gpu), *std::move(memory), std::move(header)));
+}
+
+Context::Context(Settings settings, gpu::Description gpu, std::unique_ptr<exec::DeviceMemory> memory, profile::Profile header)
+    : settings_(std::move(settings)), gpu_(std::move(gpu)), memory_(std::move(memory)), model_(gpu_, model_settings(settings_)),
+      journal_(settings_.session, std::move(header)) {}
+
+Context::~Context() = default;
+
+base::Result<Module*> Context::load(std::vector<Source> sources, std::string cubin) {
+    std::vector<ptx::Module> units;
+    base::Diagnostics errors;
+    for (const Source& source : sources) {
+        base::Result<ptx::Module> unit = ptx::parse(source.ptx, source.name);
+        if (unit) {
+            units.push_back(*std::move(unit));
+        } else {
+            errors.insert(errors.end(), unit.errors().begin(), unit.errors().end());
+        }
+    }
+    if (!errors.empty()) return errors;
+    if (units.empty()) return base::error("no device code");
+    if (units.size() > 1) {
+        base::Result<ptx::Module> linked = ptx::link(std::move(units));
+        if (!linked) return linked.errors();
+        units.clear();
+        units.push_back(*std::move(linked));
+    }
+    base::Result<std::unique_ptr<exec::Program>> program = exec::Program::load(std::make_shared<const ptx::Module>(std::move(units[0])), *memory_);
+    if (!program) return program.errors();
+    auto module = std::make_unique<Module>();
+    module->program_ = *std::move(program);
+    module->sources_ = std::move(sources);
+    module->cubin_ = std::move(cubin);
+    modules_.push_back(std::move(module));
+    return modules_.back().get();
+}
+
+void Context::unload(Module* module) {
+    std::erase_if(modules_, [&](const std::unique_ptr<Module>& each) { return each.get() == module; });
+}
+
+const ModuleFacts& Context::facts(Module& module) {
+    if (module.facts_) return *module.facts_;
+    ModuleFacts& facts = module.facts_.emplace();
+    if (!module.cubin_.empty()) {
+        if (base::Result<ModuleFacts> read = read_cubin(module.cubin_)) {
+            module.facts_from_ = "the program's machine code";
+            return facts = *std::move(read);
+        }
+    }
+    // The described GPU's own architecture where ptxas still knows it, else the one that the PTX was compiled for.
+    std::string_view target = module.ptx().target;
+    uint32_t compiled_for = 0;
+    for (char c : target.substr(std::min<size_t>(target.size(), 3)))
+        if (c >= '0' && c <= '9') compiled_for = compiled_for * 10 + uint32_t(c - '0'); else break;
+    for (uint32_t architecture : {gpu_.compute_capability, std::max(compiled_for, gpu_.compute_capability)}) {
+        facts.clear();
+        bool all = true;
+        for (const Source& source : module.sources_) {
+            base::Result<ModuleFacts> made = assemble(source.ptx, architecture, module.sources_.size() > 1, settings_.ptxas, cache_folder());
+            if (!made) {
+                all = false;
+                break;
+            }
+            facts.merge(*made);
+        }
+        if (all) {
+            module.facts_from_ = fmt::format("ptxas for sm_{}", architecture);
+            return facts;
+        }
+    }
+    facts.clear();
+    return facts;
+}
+
+base::Status Context::reset() {
+    modules_.clear();
+    textures_.clear();
+    heap_ = 0;
+    memory_.reset();                              // its addresses are fixed: the old arena must be gone first
+    base::Result<std::unique_ptr<exec::DeviceMemory>> memory = exec::DeviceMemory::create(gpu_.memory_bytes);
+    if (!memory) return memory.errors();
+    memory_ = *std::move(memory);
+    model_ = memory::Model(gpu_, model_settings(settings_));
+    timeline_.host_waits_for_all();
+    return {};
+}
+
+KernelResources Context::resources(Module& module, const exec::Kernel& kernel) {
+    const ptx::Function& function = kernel.function();
+    KernelResources out;
+    out.static_shared_bytes = kernel.static_shared_bytes();
+    out.local_bytes = kernel.local_bytes();
+    out.constant_bytes = module.program().constant_bytes();
+    uint64_t bound = 1;
+    for (uint32_t n : function.required_threads[0] ? function.required_threads : function.max_threads) bound *= std::max(1u, n);
+    out.max_threads = function.max_threads[0] || function.required_threads[0] ? uint32_t(std::min<uint64_t>(bound, gpu_.max_threads_per_block)) : gpu_.max_threads_per_block;
+
+    const ModuleFacts& known = facts(module);
+    if (auto found = known.find(function.name); found != known.end() && found->second.registers) {
+        out.registers = std::max(kLeastRegisters, found->second.registers);
+        out.registers_from = module.facts_from_;
+        out.spill_bytes = found->second.frame_bytes > kernel.local_bytes() ? found->second.frame_bytes - kernel.local_bytes() : 0;
+    } else {
+        out.registers = std::max(kLeastRegisters, std::min(live_registers(kernel.function()), gpu_.max_registers_per_thread));
+        out.registers_from = "an estimate from live registers";
+        out.registers_estimated = true;
+    }
+    return out;
+}
+
+Occupancy Context::occupancy_of(Module& module, const exec::Kernel& kernel, uint32_t threads, uint64_t dynamic_shared_bytes, int carveout_percent) {
+    KernelResources known = resources(module, kernel);
+    return occupancy(gpu_, {.threads = threads, .registers_per_thread = known.registers, .shared_bytes = known.static_shared_bytes + dynamic_shared_bytes,
+                            .carveout_percent = carveout_percent});
+}
+
+exec::Machine Context::machine(const Occupancy& occupancy, uint64_t block_shared_bytes) const {
+    auto cycles = [&](double ns, uint32_t otherwise) { return ns > 0 ? uint32_t(ns * gpu_.clock_mhz / 1000 + 0.5) : otherwise; };
+    exec::Machine machine;
+    machine.sms = gpu_.sms;
+    machine.resident_blocks = occupancy.blocks_per_sm;
+    machine.schedulers = gpu_.schedulers_per_sm;
+    machine.clock_khz = uint32_t(gpu_.clock_mhz * 1000);
+    machine.blocks_launched_per_clock = gpu_.blocks_launched_per_clock;
+    machine.compute_capability = gpu_.compute_capability;
+    machine.shared_bytes_per_sm = uint32_t(std::max(occupancy.shared_config_bytes, block_shared_bytes));
+    machine.global_latency = cycles(gpu_.l2_latency_ns, machine.global_latency);
+    machine.shared_latency = cycles(gpu_.shared_latency_ns, machine.shared_latency);
+    machine.time_limit_s = settings_.kernel_timeout_s;
+    return machine;
+}
+
+LaunchResult Context::launch(const LaunchRequest& request) {
+    const exec::Kernel& kernel = *request.kernel;
+    uint32_t threads = uint32_t(request.block.count());
+    KernelResources known = resources(*request.module, kernel);
+    uint64_t shared = known.static_shared_bytes + request.dynamic_shared_bytes;
+    Occupancy fit = occupancy(gpu_, {.threads = threads, .registers_per_thread = known.registers, .shared_bytes = shared,
+                                     .carveout_percent = request.carveout_percent});
+    fit.blocks_per_sm = std::max(1u, fit.blocks_per_sm);
+    if (!heap_ && heap_bytes_ && uses_heap(request.module->ptx())) {
+        const exec::Allocation* heap = memory_->allocate(heap_bytes_, exec::Region::kDevice, "device heap");
+        heap_ = heap ? heap->begin : 0;
+    }
+
+    Accounting accounting(kernel, model_);
+    model_.begin_launch({.sites = accounting.slots(), .blocks_per_sm = fit.blocks_per_sm, .warps_per_block = fit.warps_per_block,
+                         .shared_bytes_per_block = shared, .local_bytes_per_thread = known.local_bytes});
+    exec::Launch launch{.grid = request.grid, .block = request.block, .cluster = request.cluster, .dynamic_shared_bytes = request.dynamic_shared_bytes,
+                        .parameters = request.parameters, .grid_id = launches_ + 1};
+    launch.stack_bytes = std::max(launch.stack_bytes, stack_bytes_);
+    exec::Sinks sinks;
+    sinks.print = [](std::string_view text) { std::fwrite(text.data(), 1, text.size(), stdout); };
+    sinks.error = [](std::string_view text) { std::fwrite(text.data(), 1, text.size(), stderr); };
+    sinks.textures = &textures_;
+    sinks.heap = heap_;
+    sinks.heap_bytes = heap_ ? heap_bytes_ : 0;
+    sinks.start_ns = uint64_t(timeline_.host());
+    exec::GridResult result = exec::run_grid(kernel, launch, *memory_, machine(fit, shared), &accounting, sinks);
+    model_.end_launch();
+    std::fflush(stdout);
+
+    double duration = double(result.cycles) / gpu_.clock_mhz * 1000 + gpu_.launch_overhead_ns;
+    LaunchResult out{.fault = result.fault, .time = timeline_.enqueue(request.stream, Engine::kKernels, duration)};
+    uint64_t index = launches_;
+    if (collecting_ && journal_.open()) {
+        ++launches_;
+        profile::Launch record;
+        record.index = index;
+        record.symbol = kernel.function().name;
+        record.kernel = demangle(record.symbol);
+        const exec::Dim3 &grid = request.grid, &block = request.block;
+        std::copy_n(std::array{grid.x, grid.y, grid.z}.begin(), 3, record.grid);
+        std::copy_n(std::array{block.x, block.y, block.z}.begin(), 3, record.block);
+        record.stream = request.stream;
+        accounting.fold(record);
+
+        uint64_t slots = uint64_t(fit.blocks_per_sm) * gpu_.sms;
+        record.metrics = {
+            {"launch__grid_size", double(grid.count())},
+            {"launch__block_size", double(threads)},
+            {"launch__registers_per_thread", double(known.registers)},
+            {"launch__occupancy_limit_blocks", double(fit.limit_blocks)},
+            {"launch__occupancy_limit_registers", double(fit.limit_registers)},
+            {"launch__occupancy_limit_shared_mem", double(fit.limit_shared)},
+            {"launch__occupancy_limit_warps", double(fit.limit_warps)},
+            {"launch__waves_per_multiprocessor", double(grid.count()) / double(slots)},
+            {"launch__shared_mem_config_size", double(fit.shared_config_bytes)},
+        };
+        if (!settings_.counts_only) {
+            double active = 0;
+            for (uint64_t cycles : result.sm_cycles) active += double(cycles);
+            record.metrics["gpu__time_duration.sum"] = duration;
+            record.metrics["sm__cycles_elapsed.max"] = double(result.cycles);
+            record.metrics["sm__cycles_active.avg"] = active / double(gpu_.sms);
+        }
+        if (known.registers_estimated)
+            record.notes.push_back("registers a thread are an estimate from the PTX: neither machine code for this GPU nor ptxas was there");
+        else if (known.registers_from != fmt::format("ptxas for sm_{}", gpu_.compute_capability))
+            record.notes.push_back("registers a thread come from " + known.registers_from);
+        if (known.spill_bytes && *known.spill_bytes)
+            record.notes.push_back(fmt::format("the machine code keeps {} bytes a thread of spilled registers in local memory, whose traffic is not counted", *known.spill_bytes));
+        profile::roll_up(record);
+        journal_.append(record);
+    }
+    for (const exec::Fault& warning : result.warnings) record_fault(request.module->ptx(), warning, index, true);
+    if (result.fault) record_fault(request.module->ptx(), *result.fault, index, false);
+    check_journal();
+    return out;
+}
+
+void Context::record_fault(const ptx::Module& module, const exec::Fault& fault, uint64_t launch, bool warning) {
+    profile::Fault record;
+    record.kind = exec::to_string(fault.kind);
+    record.message = fault.message;
+    record.warning = warning;
+    record.launch = launch;
+    record.where = frames(module, fault.location);
+    record.numbers = {{"block_x", double(fault.block.x)}, {"block_y", double(fault.block.y)}, {"block_z", double(fault.block.z)},
+                      {"thread_x", double(fault.thread.x)}, {"thread_y", double(fault.thread.y)}, {"thread_z", double(fault.thread.z)}};
+    if (fault.bytes) {
+        record.numbers["address"] = double(fault.address);
+        record.numbers["bytes"] = double(fault.bytes);
+        record.numbers["store"] = double(fault.store);
+    }
+    if (fault.nearest) record.numbers["distance"] = double(fault.nearest->distance);
+    journal_.append(record);
+}
+
+Timeline::Span Context::transfer(Direction direction, const std::string& memory, uint64_t destination, uint64_t source, uint64_t bytes, Stream stream) {
+    static constexpr const char* kKinds[] = {"host_to_device", "device_to_host", "device_to_device", "host_to_host", "memset", "prefetch_to_device", "prefetch_to_host"};
+    static constexpr Engine kEngines[] = {Engine::kToDevice, Engine::kToHost, Engine::kKernels, Engine::kToHost, Engine::kKernels, Engine::kToDevice, Engine::kToHost};
+    const char* kind = kKinds[size_t(direction)];
+    Engine engine = kEngines[size_t(direction)];
+    double duration = direction == Direction::kHostToHost ? 0 : timing::transfer_time(gpu_, kind, memory, bytes).ns;
+    Timeline::Span span = timeline_.enqueue(stream, engine, duration);
+    if (source) model_.host_read(source, bytes);
+    if (destination) model_.host_wrote(destination, bytes);
+    if (collecting_ && journal_.open()) {
+        profile::Transfer record;
+        record.kind = kind;
+        record.memory = memory;
+        record.bytes = bytes;
+        record.stream = stream;
+        record.start_ns = span.start;
+        record.duration_ns = duration;
+        journal_.append(record);
+        check_journal();
+    }
+    return span;
+}
+
+void Context::mapped(const exec::Allocation& allocation) {
+    if (allocation.region == exec::Region::kHost || allocation.region == exec::Region::kRegistered)
+        model_.map(allocation.begin, allocation.bytes, memory::Backing::kHost);
+}
+
+void Context::unmapped(const exec::Allocation& allocation) {
+    if (allocation.region == exec::Region::kHost || allocation.region == exec::Region::kRegistered) model_.unmap(allocation.begin, allocation.bytes);
+}
+
+void Context::check_journal() {
+    if (std::string trouble = journal_.take_error(); !trouble.empty() && report) report(trouble);
+}
+
+std::string describe(const ptx::Module& module, const exec::Fault& fault) {
+    base::Diagnostic diagnostic = base::error(fault.message);
+    std::vector<profile::Frame> chain = frames(module, fault.location);
+    if (!chain.empty()) diagnostic.place = {chain[0].file, chain[0].line, 0};
+    std::string text = base::to_string(diagnostic);
+    for (size_t i = 1; i < chain.size(); ++i) text += fmt::format("\n    inlined at {}:{}", base::printable(chain[i].file), chain[i].line);
+    return text;
+}
+
+}  // namespace lanescope::emulator

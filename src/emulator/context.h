@@ -1,0 +1,145 @@
+// One emulated GPU in this process: modules, memory, launches and transfers, accounted for and written to the session's journal.
+//
+// The one place that wires exec (what a kernel does) to memory (what that costs), timing and profile. Not thread-safe: callers take turns.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/diagnostic.h"
+#include "emulator/cubin.h"
+#include "emulator/journal.h"
+#include "emulator/occupancy.h"
+#include "emulator/settings.h"
+#include "emulator/timeline.h"
+#include "exec/device_memory.h"
+#include "exec/grid.h"
+#include "exec/program.h"
+#include "exec/texture.h"
+#include "gpu/description.h"
+#include "memory/model.h"
+
+namespace lanescope::emulator {
+
+struct Source {
+    std::string ptx, name;       ///< name: for messages
+};
+
+/// Device code of one program or library, loaded.
+class Module {
+public:
+    exec::Program& program() { return *program_; }
+    const ptx::Module& ptx() const { return program_->module(); }
+
+private:
+    friend class Context;
+    std::unique_ptr<exec::Program> program_;
+    std::vector<Source> sources_;
+    std::string cubin_;                       ///< machine code for this GPU that came along; may be empty
+    std::optional<ModuleFacts> facts_;        ///< read when first asked for
+    std::string facts_from_;                  ///< what the registers were read from; empty: estimated
+};
+
+/// What does not change between launches of a kernel.
+struct KernelResources {
+    uint32_t registers = 0;
+    bool registers_estimated = false;
+    std::string registers_from;               ///< for notes: "the program's machine code", "ptxas for sm_90", "an estimate from live registers"
+    uint64_t static_shared_bytes = 0;
+    uint64_t local_bytes = 0;                 ///< a thread
+    std::optional<uint64_t> spill_bytes;      ///< frame of the machine code beyond what the PTX asks for; nullopt: not known
+    uint64_t constant_bytes = 0;
+    uint32_t max_threads = 0;
+};
+
+struct LaunchRequest {
+    Module* module = nullptr;
+    const exec::Kernel* kernel = nullptr;
+    exec::Dim3 grid, block, cluster;
+    uint32_t dynamic_shared_bytes = 0;
+    int carveout_percent = -1;
+    std::span<const std::byte> parameters;    ///< laid out as Kernel::parameters() says
+    Stream stream = kDefaultStream;
+};
+
+struct LaunchResult {
+    std::optional<exec::Fault> fault;
+    Timeline::Span time;
+};
+
+enum class Direction : uint8_t { kHostToDevice, kDeviceToHost, kDeviceToDevice, kHostToHost, kMemset, kPrefetchToDevice, kPrefetchToHost };
+
+class Context {
+public:
+    /// Loads the GPU that the settings name. `program`: its argv, for the journal.
+    static base::Result<std::unique_ptr<Context>> create(const Settings& settings, std::vector<std::string> program);
+    ~Context();
+
+    const gpu::Description& gpu() const { return gpu_; }
+    const Settings& settings() const { return settings_; }
+    exec::DeviceMemory& memory() { return *memory_; }
+    exec::Textures& textures() { return textures_; }
+    Timeline& timeline() { return timeline_; }
+
+    /// Parses, links and loads; the module lives until unload. `cubin`: machine code for this GPU, if the program brings some.
+    base::Result<Module*> load(std::vector<Source> sources, std::string cubin = {});
+    void unload(Module* module);
+
+    KernelResources resources(Module& module, const exec::Kernel& kernel);
+    Occupancy occupancy_of(Module& module, const exec::Kernel& kernel, uint32_t threads, uint64_t dynamic_shared_bytes, int carveout_percent);
+
+    /// Runs a grid to its end and writes it to the journal. The request must fit the GPU (see occupancy_of).
+    LaunchResult launch(const LaunchRequest& request);
+
+    /// Accounts for a copy that the caller has done or is about to do. `memory`: what the host's side is (profile::Transfer::memory).
+    /// Addresses of 0 are host memory.
+    Timeline::Span transfer(Direction direction, const std::string& memory, uint64_t destination, uint64_t source, uint64_t bytes, Stream stream);
+
+    /// Tells the cache model what lies behind new or ended host-visible allocations.
+    void mapped(const exec::Allocation& allocation);
+    void unmapped(const exec::Allocation& allocation);
+
+    /// Releases every module, allocation, texture and stream; launches are numbered on.
+    base::Status reset();
+
+    void collect(bool on) { collecting_ = on; }     ///< cudaProfilerStart/Stop: launches and transfers outside are run, not written
+    void set_heap_bytes(uint64_t bytes) { heap_bytes_ = bytes; }
+    uint64_t heap_bytes() const { return heap_bytes_; }
+    void set_stack_bytes(uint64_t bytes) { stack_bytes_ = bytes; }
+    uint64_t stack_bytes() const { return stack_bytes_; }
+    /// Trouble with the journal, for the user.
+    std::function<void(const std::string&)> report;
+
+private:
+    Context(Settings settings, gpu::Description gpu, std::unique_ptr<exec::DeviceMemory> memory, profile::Profile header);
+    exec::Machine machine(const Occupancy& occupancy, uint64_t block_shared_bytes) const;
+    const ModuleFacts& facts(Module& module);
+    void record_fault(const ptx::Module& module, const exec::Fault& fault, uint64_t launch, bool warning);
+    void check_journal();
+
+    Settings settings_;
+    gpu::Description gpu_;
+    std::unique_ptr<exec::DeviceMemory> memory_;
+    memory::Model model_;
+    Journal journal_;
+    Timeline timeline_;
+    exec::Textures textures_;
+    std::vector<std::unique_ptr<Module>> modules_;
+    uint64_t launches_ = 0;
+    bool collecting_ = true;
+    uint64_t heap_ = 0, heap_bytes_ = 8 << 20;
+    uint64_t stack_bytes_ = 1024;
+};
+
+/// "file.cu:12: error: …" for a fault, with the chain of inlined calls.
+std::string describe(const ptx::Module& module, const exec::Fault& fault);
+
+}  // namespace lanescope::emulator
