@@ -65,7 +65,7 @@ struct Operand {
         kSink,         ///< `_`
     };
     Kind kind = Kind::kSink;
-    bool negated = false;                 ///< `!p`
+    bool negated = false;                 ///< kRegister: `!p` of a predicate, `-a` of another (vmad)
     Type immediate_type = Type::kNone;    ///< kImmediate: kF32 (0f…), kF64 (0d… or decimal) or kS64/kU64
     uint16_t component = 0;               ///< kRegister of vector type: 0 none, 1…4 for .x .y .z .w; else a video selector, see component()
     bool local_symbol = false;            ///< kVariable: index is into Function::variables, else Module::variables

@@ -366,7 +366,7 @@ void Printer::print_elements(const Function& function, const Operand& operand) {
 }
 
 void Printer::print_operand(const Function& function, const Operand& operand) {
-    if (operand.negated) out_ += '!';
+    if (operand.negated) out_ += function.registers[operand.index].type == Type::kPred ? '!' : '-';
     switch (operand.kind) {
         case Operand::Kind::kRegister:
             out_ += function.registers[operand.index].name;
