@@ -1,0 +1,15 @@
+# cmake -DINPUT=page.html -DOUTPUT=page.cc -DNAME=lanescope::report::kPage -P embed_text.cmake: a text file as a C++ string.
+# In pieces: compilers limit the length of one literal. Bytes go through hexadecimal, so that no character means anything to CMake.
+file(READ ${INPUT} hex HEX)
+string(REGEX REPLACE "(..)" "\\\\x\\1" escaped "${hex}")
+string(LENGTH "${escaped}" length)
+string(REGEX REPLACE "::[^:]+$" "" namespace ${NAME})
+string(REGEX REPLACE "^.*::" "" variable ${NAME})
+set(pieces "")
+set(at 0)
+while(at LESS length)
+  string(SUBSTRING "${escaped}" ${at} 8000 piece)
+  string(APPEND pieces "\n    \"${piece}\"")
+  math(EXPR at "${at} + 8000")
+endwhile()
+file(WRITE ${OUTPUT} "#include <string_view>\nnamespace ${namespace} {\nextern const std::string_view ${variable};\nconst std::string_view ${variable} =${pieces};\n}\n")

@@ -1,0 +1,35 @@
+// From a .cu file to a program that runs on the emulated runtime.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "base/diagnostic.h"
+
+namespace lanescope::cli {
+
+/// NVIDIA's compiler: on PATH, in $CUDA_HOME or $CUDA_PATH, in /usr/local/cuda, or in a `.cuda` folder beside or above lanescope's own.
+base::Result<std::filesystem::path> find_nvcc();
+
+/// The newest virtual architecture that serves a GPU: 75 for all older ones, else the newest of `nvcc_list` (what `nvcc --list-gpu-code`
+/// prints) that is not newer than the GPU.
+uint32_t virtual_architecture(uint32_t compute_capability, const std::string& nvcc_list);
+
+/// Words of a command line option: separated by blanks; '…', "…" and \ as in a shell.
+std::vector<std::string> words(const std::string& text);
+
+/// Files that a make rule ("program: a.cu b\ c.h \⏎ d.h") depends on.
+std::vector<std::string> dependencies(const std::string& rule);
+
+struct Compiled {
+    std::filesystem::path program;
+    bool from_cache = false;
+};
+
+/// Compiles `source` with line information for the emulated runtime, or finds it compiled: programs are kept in
+/// $XDG_CACHE_HOME/lanescope by the contents of all files they are made of, flags and compiler. The compiler's messages go to
+/// standard error as they are; where it refuses, the error says no more than that.
+base::Result<Compiled> compile(const std::filesystem::path& source, uint32_t compute_capability, const std::vector<std::string>& flags, bool show_progress);
+
+}  // namespace lanescope::cli

@@ -1,0 +1,126 @@
+// The command line: what may be written, and which function it leads to.
+#include <CLI/CLI.hpp>
+
+#include <unistd.h>
+
+#include "cli/commands.h"
+#include "cli/compile.h"
+
+namespace {
+
+using namespace lanescope;
+
+void add_display_options(CLI::App& command, cli::Outputs& outputs) {
+    command.add_flag("-v,--verbose", outputs.verbose, "Every launch, line and note");
+    command.add_option("--color", outputs.color, "When to use colour (default: on a terminal, unless NO_COLOR is set)")
+        ->check(CLI::IsMember({"auto", "always", "never"}))->option_text("auto|always|never");
+    command.add_option("--width", outputs.width, "Columns of the report (default: COLUMNS, else the terminal's, else 80)")->check(CLI::Range(60u, 1000u))->option_text("N");
+}
+
+void add_output_options(CLI::App& command, cli::Outputs& outputs) {
+    add_display_options(command, outputs);
+    command.add_flag("-q,--quiet", outputs.quiet, "No report on the terminal");
+    command.add_option("--json", outputs.json, "Write the profile (docs/profile-schema.json); '-' is standard output")->option_text("FILE");
+    command.add_option("--html", outputs.html, "Write one self-contained page")->option_text("FILE");
+    command.add_option("--csv", outputs.csv, "Write the launches' metrics as a table")->option_text("FILE");
+    command.add_option("--csv-layout", outputs.csv_layout, "Whose table that is (default: ncu)")->check(CLI::IsMember({"ncu", "nvprof"}))->option_text("ncu|nvprof");
+    command.add_option("--sarif", outputs.sarif, "Write findings for code scanning (SARIF 2.1.0)")->option_text("FILE");
+}
+
+struct RunWords {
+    std::string l1 = "default", nvcc_flags;
+    bool warm = false, cold = false, no_race_check = false;
+};
+
+void add_run_options(CLI::App& command, cli::RunOptions& options, RunWords& words) {
+    command.add_option("--gpu", options.settings.gpu, "The GPU to emulate: a name of `lanescope gpus`, or a description's path (default: h200)")->option_text("NAME");
+    command.add_option("--backend", options.backend, "Emulate, or read this machine's hardware counters (default: emulated)")
+        ->check(CLI::IsMember({"emulated", "hardware"}))->option_text("emulated|hardware");
+    command.add_option("--l1", words.l1, "Cache global loads in L1 or not, as -Xptxas -dlcm=ca|cg does (default: the GPU's)")
+        ->check(CLI::IsMember({"on", "off", "default"}))->option_text("on|off");
+    auto* cold = command.add_flag("--cold", words.cold, "Empty the caches before each kernel, as Nsight Compute does (default)");
+    command.add_flag("--warm", words.warm, "Keep what earlier kernels and copies left in the caches")->excludes(cold);
+    command.add_flag("--counts-only", options.settings.counts_only, "Requests, sectors and wavefronts only: faster, without caches and time");
+    command.add_option("--kernel-timeout", options.settings.kernel_timeout_s, "End a kernel that runs longer than this")->check(CLI::NonNegativeNumber)->option_text("SECONDS");
+    command.add_option("--error-exitcode", options.error_exit_code, "Exit status when a kernel faulted (default: the program's own)")->check(CLI::Range(1, 255))->option_text("N");
+    command.add_flag("--no-race-check", words.no_race_check, "Do not look for races: faster");
+    command.add_flag("--leaks", options.settings.report_leaks, "List device memory that was never freed");
+    command.add_option("--nvcc-flags", words.nvcc_flags, "Further flags for compiling a .cu file; NVCC_APPEND_FLAGS is respected too")->option_text("'FLAGS'");
+}
+
+int run(cli::RunOptions& options, const RunWords& words, const cli::Outputs& outputs) {
+    using L1 = emulator::Settings::L1;
+    options.settings.l1 = words.l1 == "on" ? L1::kOn : words.l1 == "off" ? L1::kOff : L1::kDefault;
+    options.settings.cold = !words.warm;
+    options.settings.race_check = !words.no_race_check;
+    options.nvcc_flags = cli::words(words.nvcc_flags);
+    return cli::run_program(options, outputs);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    CLI::App app("lanescope shows for every line of a CUDA program what it does to memory, on a machine without a GPU.");
+    app.require_subcommand(1);
+    app.set_version_flag("--version", "lanescope 0.1.0");
+    app.set_help_all_flag("--help-all", "Help of all commands");
+    app.get_formatter()->column_width(34);
+    app.footer("Examples:\n"
+               "  lanescope run program.cu                    compile, run on an emulated H200, report\n"
+               "  lanescope run --gpu rtx4060 ./program 1000  a program built with -cudart shared\n"
+               "  lanescope explain gld_efficiency            what a name means\n"
+               "`lanescope COMMAND --help` tells more.");
+    cli::Outputs outputs;
+    int status = 0;
+
+    cli::RunOptions options;
+    RunWords words;
+    CLI::App& run_command = *app.add_subcommand("run", "Run a CUDA program on an emulated GPU and report what its lines do to memory");
+    run_command.usage("Usage: lanescope run [OPTIONS] PROGRAM [ARG ...]");
+    run_command.prefix_command();
+    run_command.footer("PROGRAM is a .cu file (compiled for you, kept for next time) or a binary built with\n"
+                       "  nvcc -cudart shared -lineinfo -gencode arch=compute_75,code=compute_75\n"
+                       "Its output and exit status are the program's own; the report goes to standard error.\n"
+                       "Exit status 125: lanescope itself failed.\n\n"
+                       "Examples:\n"
+                       "  lanescope run transpose.cu\n"
+                       "  lanescope run --gpu k80 --l1 on transpose.cu 4096\n"
+                       "  lanescope run --json p.json --html p.html --warm ./solver input.txt\n"
+                       "  NVCC_APPEND_FLAGS='-cudart shared -lineinfo -gencode arch=compute_75,code=compute_75' make\n");
+    add_run_options(run_command, options, words);
+    add_output_options(run_command, outputs);
+    run_command.callback([&] {
+        options.command = run_command.remaining();
+        if (!options.command.empty() && options.command.front() == "--") options.command.erase(options.command.begin());
+        if (options.command.empty()) throw CLI::RequiredError("PROGRAM");
+        if (options.command.front().starts_with("-")) throw CLI::ExtrasError({options.command.front()});
+        status = run(options, words, outputs);
+    });
+
+    std::string profile;
+    CLI::App& show_command = *app.add_subcommand("show", "Report a profile that was written with --json");
+    show_command.add_option("PROFILE", profile, "The profile; '-' is standard input")->required();
+    add_output_options(show_command, outputs);
+    show_command.footer("Example:\n  lanescope show p.json --html p.html");
+    show_command.callback([&] { status = cli::show(profile, outputs); });
+
+    std::string gpu;
+    CLI::App& gpus_command = *app.add_subcommand("gpus", "List the GPUs that can be emulated, or show one with the source of each number");
+    gpus_command.add_option("NAME", gpu, "One of them, or the path of a description");
+    add_display_options(gpus_command, outputs);
+    gpus_command.callback([&] { status = gpu.empty() ? cli::list_gpus(outputs) : cli::show_gpu(gpu, outputs); });
+
+    std::string name;
+    CLI::App& explain_command = *app.add_subcommand("explain", "What a metric or pattern means, its formula, and its names in nvprof and Nsight Compute");
+    explain_command.add_option("NAME", name, "A metric of Nsight Compute or nvprof, or a pattern such as 'strided'")->required();
+    add_display_options(explain_command, outputs);
+    explain_command.footer("Examples:\n  lanescope explain gld_efficiency\n  lanescope explain 'bank conflict'");
+    explain_command.callback([&] { status = cli::explain(name, outputs); });
+
+    try {
+        app.parse(argc, argv);
+    } catch (const CLI::ParseError& error) {
+        return app.exit(error) == 0 ? 0 : cli::kOwnFailure;
+    }
+    return status;
+}

@@ -1,0 +1,162 @@
+#include "report/html.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <set>
+
+#include <nlohmann/json.hpp>
+
+#include "analysis/pattern.h"
+#include "report/text.h"
+
+namespace lanescope::report {
+
+extern const std::string_view kPage;  // page.html
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+using analysis::AccessRow;
+using analysis::Grade;
+using analysis::KernelSummary;
+using analysis::SourceRow;
+
+constexpr std::string_view kGrades[] = {"good", "fair", "bad"};
+std::string_view grade(Grade g) { return kGrades[static_cast<size_t>(g)]; }
+
+Json optional(const std::optional<double>& value) { return value ? Json(*value) : Json(); }
+
+Json frames(const std::vector<profile::Frame>& all) {
+    Json out = Json::array();
+    for (const profile::Frame& frame : all) out.push_back({{"file", frame.file}, {"line", frame.line}});
+    return out;
+}
+
+Json access(const AccessRow& row) {
+    const analysis::PatternText& text = analysis::text_of(analysis::kind_of(row.pattern));
+    Json out = {{"space", row.space}, {"operation", row.operation}, {"bytes", row.bytes}, {"pattern", row.pattern}, {"grade", grade(row.grade)},
+                {"requests", row.requests}, {"unit", row.unit}, {"per_request", row.per_request()}, {"ideal_per_request", row.ideal_per_request()},
+                {"excess", row.excess()}, {"useful", optional(row.useful)}, {"l1_hit", optional(row.l1_hit)}, {"l2_hit", optional(row.l2_hit)},
+                {"dram_bytes", optional(row.dram_bytes)}};
+    if (text.kind != analysis::PatternKind::kUnknown) {
+        out["meaning"] = text.meaning;
+        out["cost"] = text.cost;
+        out["remedy"] = text.remedy;
+    }
+    if (row.example != nullptr)
+        out["example"] = {{"block", row.example->block}, {"warp", row.example->warp}, {"active", row.example->active}, {"addresses", row.example->addresses}};
+    return out;
+}
+
+Json line(const SourceRow& row) {
+    Json accesses = Json::array();
+    for (const AccessRow& each : row.accesses) accesses.push_back(access(each));
+    return {{"file", row.file}, {"line", row.line}, {"cost", row.cost}, {"grade", grade(row.grade)}, {"inlined_from", frames(row.inlined_from)}, {"accesses", accesses}};
+}
+
+/// Bytes between lanes, L1, L2 and device memory; nothing where the kernel's backend knows none of it.
+Json flow(const KernelSummary& kernel) {
+    const auto get = [&](std::initializer_list<const char*> names, double factor) -> Json {
+        double sum = 0;
+        for (const char* name : names) {
+            const auto at = kernel.metrics.find(name);
+            if (at == kernel.metrics.end()) return {};
+            sum += at->second;
+        }
+        return sum * factor;
+    };
+    const Json asked = {{"read", get({"lanescope__requested_bytes_mem_global_op_ld.sum"}, 1)}, {"write", get({"lanescope__requested_bytes_mem_global_op_st.sum"}, 1)}};
+    const Json l2 = {{"read", get({"lts__t_sectors_srcunit_tex_op_read.sum"}, 32)}, {"write", get({"lts__t_sectors_srcunit_tex_op_write.sum"}, 32)}};
+    const Json dram = {{"read", get({"dram__bytes_read.sum"}, 1)}, {"write", get({"dram__bytes_write.sum"}, 1)}};
+    if (asked["read"].is_null() && l2["read"].is_null() && dram["read"].is_null()) return {};
+    return Json::array({asked, l2, dram});
+}
+
+Json tiles(const KernelSummary& kernel) {
+    Json out = Json::array();
+    const auto tile = [&](std::string_view name, std::string value) { out.push_back({{"name", name}, {"value", std::move(value)}}); };
+    if (kernel.time_ns > 0) tile(kernel.launches.size() > 1 ? "time of all launches" : "time", time(kernel.time_ns));
+    for (const auto& [metric_name, title] : std::initializer_list<std::pair<const char*, const char*>>{
+             {"l1tex__average_t_sectors_per_request_pipe_lsu_mem_global_op_ld.ratio", "sectors a load request"},
+             {"l1tex__average_t_sectors_per_request_pipe_lsu_mem_global_op_st.ratio", "sectors a store request"},
+             {"gld_efficiency", "of loaded bytes used"},
+             {"gst_efficiency", "of stored sectors written"},
+             {"l1tex__t_sector_pipe_lsu_mem_global_op_ld_hit_rate.pct", "L1 hit rate of loads"},
+             {"lts__t_sector_op_read_hit_rate.pct", "L2 hit rate of reads"},
+             {"dram__bytes_read.sum", "read from device memory"},
+             {"dram__bytes_write.sum", "written to device memory"},
+             {"sm__warps_active.avg.pct_of_peak_sustained_active", "occupancy"},
+             {"dram__throughput.avg.pct_of_peak_sustained_elapsed", "of peak memory throughput"}}) {
+        const auto at = kernel.metrics.find(metric_name);
+        if (at != kernel.metrics.end()) tile(title, profile::human(*profile::find_metric(metric_name), at->second));
+    }
+    return out;
+}
+
+Json kernel_json(const KernelSummary& kernel, const analysis::Summary& summary) {
+    const profile::Launch& first = *kernel.launches.front();
+    const auto dims = [](const uint32_t (&d)[3]) { return d[2] != 1 ? fmt::format("{}×{}×{}", d[0], d[1], d[2]) : d[1] != 1 ? fmt::format("{}×{}", d[0], d[1]) : fmt::format("{}", d[0]); };
+    Json metrics = Json::array();
+    for (const auto& [name, value] : kernel.metrics) {
+        const profile::Metric* metric = profile::find_metric(name);
+        const bool known = metric != nullptr && metric->name == name;
+        metrics.push_back({{"name", name}, {"text", known ? profile::human(*metric, value) : profile::number(value)}, {"meaning", known ? metric->meaning : ""}});
+    }
+    Json lines = Json::array();
+    for (const SourceRow& row : kernel.lines) lines.push_back(line(row));
+    const bool timed = summary.total_ns > 0;
+    const double whole = timed ? summary.total_ns : summary.total_cost, part = timed ? kernel.time_ns : kernel.cost;
+    const auto ratio = [&](const char* name) -> Json {
+        const auto at = kernel.metrics.find(name);
+        return at == kernel.metrics.end() ? Json() : Json(at->second / 100);
+    };
+    Json out = {{"name", kernel.kernel}, {"short", analysis::short_name(kernel.kernel)}, {"launches", kernel.launches.size()},
+                {"shape", fmt::format("{} of {} blocks × {} threads", kernel.launches.size() == 1 ? "one launch" : fmt::format("{} launches", kernel.launches.size()), dims(first.grid), dims(first.block))},
+                {"grade", grade(kernel.grade)}, {"headline", kernel.headline}, {"verdict", kernel.verdict}, {"time_ns", kernel.time_ns},
+                {"share", whole > 0 ? part / whole : 0}, {"tiles", tiles(kernel)}, {"flow", flow(kernel)},
+                {"l1_hit", ratio("l1tex__t_sector_pipe_lsu_mem_global_op_ld_hit_rate.pct")}, {"l2_hit", ratio("lts__t_sector_hit_rate.pct")},
+                {"lines", lines}, {"worst", kernel.worst == nullptr ? -1 : kernel.worst - kernel.lines.data()}, {"metrics", metrics}, {"notes", kernel.notes},
+                {"absent", kernel.absent}};
+    return out;
+}
+
+/// JSON that may stand inside a script element: nothing in it can end the element or begin a comment.
+std::string inside_script(const Json& json) {
+    std::string out;
+    for (const char c : json.dump(-1, ' ', true, Json::error_handler_t::replace)) {
+        if (c == '<' || c == '>' || c == '&') out += fmt::format("\\u{:04x}", static_cast<unsigned char>(c));
+        else out += c;
+    }
+    return out;
+}
+
+}  // namespace
+
+std::string html(const analysis::Summary& summary) {
+    const profile::Profile& profile = *summary.profile;
+    Json kernels = Json::array(), sources = Json::object(), transfers = Json::array(), rows = Json::array(), faults = Json::array();
+    for (const KernelSummary& kernel : summary.kernels) {
+        kernels.push_back(kernel_json(kernel, summary));
+        for (const SourceRow& row : kernel.lines)
+            if (const auto at = profile.sources.find(row.file); at != profile.sources.end() && !sources.contains(row.file)) sources[row.file] = at->second;
+    }
+    for (const profile::Transfer& transfer : profile.transfers)
+        transfers.push_back({{"kind", transfer.kind}, {"memory", transfer.memory}, {"bytes", transfer.bytes}, {"start_ns", transfer.start_ns}, {"duration_ns", transfer.duration_ns}});
+    for (const analysis::TransferRow& row : summary.transfers)
+        rows.push_back({{"kind", row.kind}, {"memory", row.memory}, {"count", row.count}, {"bytes", row.bytes}, {"duration_ns", row.duration_ns}});
+    for (const profile::Fault& fault : profile.faults)
+        faults.push_back({{"kind", fault.kind}, {"message", fault.message}, {"warning", fault.warning}, {"where", frames(fault.where)}});
+    const Json gpu = Json::parse(profile.gpu_json, nullptr, false);
+    const Json data = {{"gpu", profile.gpu_name}, {"memory", gpu.is_object() && gpu.contains("memory_type") ? gpu["memory_type"] : Json("device memory")},
+                       {"backend", profile.backend}, {"argv", profile.argv}, {"settings", profile.settings}, {"total_ns", summary.total_ns}, {"kernels", kernels},
+                       {"sources", sources}, {"transfers", transfers}, {"transfer_rows", rows}, {"faults", faults}};
+    constexpr std::string_view kMark = "@DATA@";
+    const size_t at = kPage.find(kMark);
+    std::string out(kPage.substr(0, at));
+    out += inside_script(data);
+    out += kPage.substr(at + kMark.size());
+    return out;
+}
+
+}  // namespace lanescope::report

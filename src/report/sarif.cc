@@ -1,0 +1,83 @@
+#include "report/sarif.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include <nlohmann/json.hpp>
+
+#include "analysis/pattern.h"
+
+namespace lanescope::report {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::string identifier(std::string_view name) {
+    std::string out;
+    for (const char c : name) out += c == ' ' || c == ',' ? '-' : c;
+    return out;
+}
+
+/// A path as an URI reference: relative to `root` where it lies below it, everything unusual escaped.
+Json location(const std::string& file, uint32_t line, const std::string& root) {
+    std::string path = file;
+    bool relative = file.empty() || file[0] != '/';
+    if (!root.empty() && file.starts_with(root + "/")) {
+        path = file.substr(root.size() + 1);
+        relative = true;
+    }
+    std::string uri = relative ? "" : "file://";
+    for (const char c : path) {
+        const bool plain = std::isalnum(static_cast<unsigned char>(c)) || std::string_view("/-._~+@").find(c) != std::string_view::npos;
+        uri += plain ? std::string(1, c) : fmt::format("%{:02X}", static_cast<unsigned char>(c));
+    }
+    Json artifact = {{"uri", uri}};
+    if (relative) artifact["uriBaseId"] = "%SRCROOT%";
+    return {{"physicalLocation", {{"artifactLocation", artifact}, {"region", {{"startLine", std::max(1u, line)}}}}}};
+}
+
+}  // namespace
+
+std::string sarif(const analysis::Summary& summary, const std::string& root) {
+    Json results = Json::array();
+    std::map<std::string, Json> rules;
+    for (const analysis::KernelSummary& kernel : summary.kernels)
+        for (const analysis::SourceRow& line : kernel.lines) {
+            if (line.file.empty()) continue;
+            for (const analysis::AccessRow& row : line.accesses) {
+                if (row.grade != analysis::Grade::kBad) continue;
+                const analysis::PatternText& text = analysis::text_of(analysis::kind_of(row.pattern));
+                const std::string id = "memory/" + identifier(text.name);
+                rules[id] = {{"id", id}, {"shortDescription", {{"text", std::string(text.meaning)}}},
+                             {"fullDescription", {{"text", std::string(text.cost)}}}, {"help", {{"text", std::string(text.remedy)}}}};
+                const std::string message =
+                    fmt::format("{}: {} {} takes {:.3g} {} a request where {:.3g} would do{}", analysis::short_name(kernel.kernel), row.space, row.operation,
+                                row.per_request(), row.unit, row.ideal_per_request(), row.pattern.empty() ? "" : " (" + row.pattern + ")");
+                results.push_back({{"ruleId", id}, {"level", "warning"}, {"message", {{"text", message}}}, {"locations", {location(line.file, line.line, root)}}});
+            }
+        }
+    for (const profile::Fault& fault : summary.profile->faults) {
+        const std::string id = "fault/" + identifier(fault.kind);
+        rules[id] = {{"id", id}, {"shortDescription", {{"text", "A kernel did something that is not allowed: " + fault.kind}}}};
+        Json result = {{"ruleId", id}, {"level", fault.warning ? "warning" : "error"}, {"message", {{"text", fault.message}}}};
+        Json places = Json::array();
+        for (const profile::Frame& frame : fault.where)
+            if (!frame.file.empty() && places.empty()) places.push_back(location(frame.file, frame.line, root));
+        if (!places.empty()) result["locations"] = places;
+        results.push_back(result);
+    }
+    Json listed = Json::array();
+    for (auto& [id, rule] : rules) listed.push_back(rule);
+    const Json root_uri = {{"%SRCROOT%", {{"description", {{"text", "The root of the repository"}}}}}};
+    const Json log = {{"$schema", "https://json.schemastore.org/sarif-2.1.0.json"},
+                      {"version", "2.1.0"},
+                      {"runs", {{{"tool", {{"driver", {{"name", "lanescope"}, {"semanticVersion", "0.1.0"}, {"rules", listed}}}}},
+                                 {"originalUriBaseIds", root_uri},
+                                 {"columnKind", "utf16CodeUnits"},
+                                 {"results", results}}}}};
+    return log.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace lanescope::report
