@@ -283,7 +283,7 @@ LaneFunction common(const Form& form) {
 }  // namespace
 
 LaneFunction convert_function(const Form& form) {
-    if (form.opcode == Opcode::kCvtPack || !is_convertible(form.type) || !is_convertible(form.type2)) return nullptr;
+    if (form.opcode == Opcode::kCvtPack || !is_convertible(form.type) || !is_convertible(form.type2)) return narrow_convert_function(form);
     if (form.sources != 1 || form.rounding == Rounding::kRs || !form.only(kFtz | kSat | kRelu | kSatfinite)) return nullptr;
     if (form.destination_bits == row_bits_of(form.type) && (form.source_bits == row_bits_of(form.type2) || integer_bits(form.type2) != 0))
         if (const LaneFunction function = common(form)) return function;

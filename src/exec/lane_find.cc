@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "exec/lane_form.h"
+#include "exec/lane_video.h"
 
 namespace lanescope::exec {
 
@@ -19,10 +20,13 @@ using ptx::Operand;
 using ptx::Suffix;
 using ptx::Type;
 
+/// They stand together in the table, with `vote` among them, which is no arithmetic.
+bool is_video(Opcode opcode) { return opcode >= Opcode::kVabsdiff && opcode <= Opcode::kVsub4; }
+
 /// Puts one suffix into the form; false: it says something that no arithmetic here knows.
 bool add_suffix(Form& form, Suffix suffix) {
     const bool compares = form.opcode == Opcode::kSetp || form.opcode == Opcode::kSet;
-    const bool video = form.opcode >= Opcode::kVabsdiff && form.opcode <= Opcode::kVsub4 && form.opcode != Opcode::kVote;
+    const bool video = is_video(form.opcode);
     const auto modifier = [&](Modifier bit) { form.modifiers |= bit; return true; };
     const auto rounding = [&](Rounding value) { form.rounding = value; return true; };
     const auto compare = [&](Compare value) { form.compare = value; return true; };
@@ -137,7 +141,7 @@ uint64_t control_of(const Form& form, const Instruction& instruction) {
                    uint64_t(form.destination_bits) << 32 | uint64_t(form.source_bits) << 40;
         case Opcode::kLop3:
             return (uint64_t(instruction.operands[4].value) & 0xff) | (form.boolean == Boolean::kAnd ? 0x100 : 0) | (form.negated >> 4 & 1 ? 0x200 : 0);
-        default: return 0;
+        default: return is_video(form.opcode) ? video_control(form, instruction) : 0;
     }
 }
 

@@ -43,7 +43,7 @@ LaneFunction find_at_level(const Form& form) {
         case Opcode::kVadd4: case Opcode::kVavrg2: case Opcode::kVavrg4: case Opcode::kVmad: case Opcode::kVmax: case Opcode::kVmax2:
         case Opcode::kVmax4: case Opcode::kVmin: case Opcode::kVmin2: case Opcode::kVmin4: case Opcode::kVset: case Opcode::kVset2:
         case Opcode::kVset4: case Opcode::kVshl: case Opcode::kVshr: case Opcode::kVsub: case Opcode::kVsub2: case Opcode::kVsub4:
-            return nullptr;
+            return video_function(form);
         default: return nullptr;
     }
 }
