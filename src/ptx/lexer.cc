@@ -27,8 +27,8 @@ void Lexer::skip_blanks() {
             ++line_;
         } else if (is(c, kBlank)) {
             ++position_;
-        } else if ((c == '/' && at(position_ + 1) == '/') || (c == '#' && position_ == line_start_) ||
-                   (c == '@' && position_ == line_start_ && text_.substr(position_, 7) == "@@DWARF")) {
+        } else if ((c == '/' && at(position_ + 1) == '/') || (c == '#' && text_.find_first_not_of(" \t", line_start_) == position_) ||
+                   (c == '@' && text_.substr(position_, 7) == "@@DWARF")) {
             // `#line` marks and the debug lines of PTX 1.x and 2.x carry nothing we use.
             position_ = std::min(text_.find('\n', position_), text_.size());
         } else if (c == '/' && at(position_ + 1) == '*') {

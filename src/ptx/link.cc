@@ -231,20 +231,20 @@ base::Result<Module> Linker::run() {
         linked_.target = modules_[0].target;
         linked_.address_bits = modules_[0].address_bits;
     }
-    for (const auto& [m, index] : functions_.chosen) {
-        Function function = std::move(modules_[m].functions[index]);
-        renumber(function, m);
+    for (const Origin origin : functions_.chosen) {
+        Function function = std::move(modules_[origin.module].functions[origin.index]);
+        renumber(function, origin.module);
         const auto shift = [&](uint32_t& location) {
-            if (location != kNone) location += first_location[m];
+            if (location != kNone) location += first_location[origin.module];
         };
         shift(function.location);
         for (Instruction& instruction : function.body) shift(instruction.location);
         linked_.functions.push_back(std::move(function));
     }
-    for (const auto& [m, index] : variables_.chosen) {
-        Variable variable = std::move(modules_[m].variables[index]);
+    for (const Origin origin : variables_.chosen) {
+        Variable variable = std::move(modules_[origin.module].variables[origin.index]);
         for (Relocation& relocation : variable.relocations)
-            relocation.index = (relocation.function ? functions_.renumbered : variables_.renumbered)[m][relocation.index];
+            relocation.index = (relocation.function ? functions_.renumbered : variables_.renumbered)[origin.module][relocation.index];
         linked_.variables.push_back(std::move(variable));
     }
     check_uses();

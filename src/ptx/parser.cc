@@ -22,6 +22,7 @@ Parser::Parser(std::string_view text, std::string name)
 
 base::Result<Module> Parser::run() {
     parse_module();
+    std::stable_sort(errors_.begin(), errors_.end(), [](const base::Diagnostic& a, const base::Diagnostic& b) { return a.place.line < b.place.line; });
     if (gave_up()) errors_.push_back({base::Severity::kNote, {module_.name, 0, 0}, "too many errors, the rest is not shown", {}});
     if (!errors_.empty()) return std::move(errors_);
     make_canonical(module_);
@@ -82,10 +83,7 @@ void Parser::skip_statement(unsigned open) {
             if (open == 0) return;
             --open;
         }
-        if (open == 0 && token().is(';')) {
-            advance();
-            return;
-        }
+        if (accept(';')) return;
     }
 }
 
@@ -108,10 +106,11 @@ void Parser::parse_module() {
         if (parse_directive()) continue;
         if (token().text.data() == start) advance();
         while (token().kind != Token::Kind::kEnd && !begins_directive()) {
-            const bool block = token().is('{'), end = token().is('}') || token().is(';');
+            const bool block = token().is('{'), closes = token().is('}'), end = token().is(';');
             advance();
             if (block) skip_block();
-            if (block || end) break;
+            if (block || end || (closes && open_braces_ == 0)) break;
+            if (closes) --open_braces_;
         }
     }
     if (!errors_.empty()) return;

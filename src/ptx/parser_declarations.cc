@@ -111,7 +111,8 @@ bool Parser::parse_parameters(std::vector<Variable>& parameters) {
         Token name;
         const Token first = token();
         if (!parse_attributes(parameter)) return false;
-        if (parameter.space != Space::kParam && parameter.space != Space::kRegister) return fail(first, "expected a '.param' or '.reg' declaration");
+        if (parameter.space != Space::kParam && parameter.space != Space::kRegister)
+            return fail(first, "expected a '.param' or '.reg' declaration");
         if (!parse_variable_name(parameter, name)) return false;
         parameters.push_back(std::move(parameter));
     } while (accept(','));
@@ -190,21 +191,23 @@ bool Parser::parse_initializer_level(Variable& variable, uint64_t first, size_t 
     const bool unbounded = dimension == 0 && shape[0] == 0;
     end = first;
     if (!expect('{')) return false;
-    if (accept('}')) return true;
-    do {
-        const Token at = token();
-        if (!unbounded && end >= first + shape[dimension] * item) return fail(at, "more values than the variable has room for");
-        if (token().is('{')) {
-            if (dimension + 1 >= shape.size()) return fail(at, "braces deeper than the variable's dimensions");
-            const uint64_t start = first + (end - first + item - 1) / std::max<uint64_t>(item, 1) * item;
-            uint64_t used = 0;
-            if (!parse_initializer_level(variable, start, dimension + 1, used)) return false;
-            end = start + item;
-        } else if (!parse_initializer_element(variable, end++)) {
-            return false;
-        }
-    } while (accept(','));
-    return expect('}');
+    ++open_braces_;
+    if (!token().is('}')) do {
+            const Token at = token();
+            if (!unbounded && end >= first + shape[dimension] * item) return fail(at, "more values than the variable has room for");
+            if (token().is('{')) {
+                if (dimension + 1 >= shape.size()) return fail(at, "braces deeper than the variable's dimensions");
+                const uint64_t start = first + (end - first + item - 1) / std::max<uint64_t>(item, 1) * item;
+                uint64_t used = 0;
+                if (!parse_initializer_level(variable, start, dimension + 1, used)) return false;
+                end = start + item;
+            } else if (!parse_initializer_element(variable, end++)) {
+                return false;
+            }
+        } while (accept(','));
+    if (!expect('}')) return false;
+    --open_braces_;
+    return true;
 }
 
 bool Parser::parse_initializer(Variable& variable) {

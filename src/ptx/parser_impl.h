@@ -55,7 +55,7 @@ private:
     bool take_name(Token& name, std::string_view what);
     bool take_string(std::string& text);
     bool gave_up() const { return errors_.size() >= kErrorLimit; }
-    /// Skips to after the next ';', or to the '}' that closes the `open` braces that are open.
+    /// Skips to after the next ';', or to the '}' behind those of the statement's own `open` braces.
     void skip_statement(unsigned open);
     void skip_block();  ///< to after the '}' of a block whose '{' is behind
 

@@ -71,16 +71,21 @@ bool Parser::parse_simple_operand(Operand& operand, unsigned depth) {
     if (first.kind == Token::Kind::kWord && first.text != "WARP_SZ") return parse_named_operand(operand);
     if (first.is('[')) return parse_address(operand, depth);
     if (first.is('{')) return parse_vector(operand, depth);
-    if (first.is('!') || first.is('-')) {
+    const char next = lexer_.adjacent();
+    if (first.is('!') || (first.is('-') && (next == '%' || next == '_' || next == '$' || std::isalpha(static_cast<unsigned char>(next))))) {
         const Token sign = first;
-        if (const char next = lexer_.adjacent(); next == '%' || next == '_' || next == '$' || std::isalpha(static_cast<unsigned char>(next))) {
-            advance();
+        advance();
+        if (token().kind == Token::Kind::kWord && token().text != "WARP_SZ") {
             operand.negated = true;
             if (!parse_named_operand(operand)) return false;
             return operand.kind == Operand::Kind::kRegister || fail(sign, "only a register can be negated");
         }
+        if (!parse_immediate(operand)) return false;
+        operand.value = operand.value == 0;
+        operand.immediate_type = Type::kS64;
+        return true;
     }
-    if (first.kind == Token::Kind::kNumber || first.kind == Token::Kind::kWord || first.is('-') || first.is('+') || first.is('~') || first.is('!') || first.is('('))
+    if (first.kind == Token::Kind::kNumber || first.kind == Token::Kind::kWord || first.is('-') || first.is('+') || first.is('~') || first.is('('))
         return parse_immediate(operand);
     return fail_expected("an operand");
 }
