@@ -27,7 +27,8 @@ void order_functions(Module& module) {
     std::stable_partition(order.begin(), order.end(), [&](uint32_t index) { return !module.functions[index].entry; });
     for (uint32_t i = 0; i < order.size(); ++i) renumbered[order[i]] = i;
     const auto target = [&](uint32_t& index) {
-        for (size_t steps = 0; module.functions[index].alias_of != kNone && steps < order.size(); ++steps) index = module.functions[index].alias_of;
+        for (size_t steps = 0; module.functions[index].alias_of != kNone && steps < order.size(); ++steps)
+            index = module.functions[index].alias_of;
         index = renumbered[index];
     };
     for (Variable& variable : module.variables)
@@ -60,7 +61,8 @@ void renumber_locations(Module& module) {
         for (; !chain.empty(); chain.pop_back()) {
             Location at = old[chain.back()];
             if (at.inlined_at != kNone) at.inlined_at = renumbered[at.inlined_at];
-            const auto [it, fresh] = known.try_emplace({at.file, at.line, at.column, at.inlined_at, at.function}, uint32_t(module.locations.size()));
+            const auto [it, fresh] =
+                known.try_emplace({at.file, at.line, at.column, at.inlined_at, at.function}, uint32_t(module.locations.size()));
             renumbered[chain.back()] = it->second;
             if (fresh) module.locations.push_back(std::move(at));
         }
@@ -82,7 +84,8 @@ void rename_shadowing_locals(Module& module) {
             if (!names.contains(name)) return;
             if (taken.empty()) for_each_name(function, [&](const std::string& own) { taken.insert(own); });
             std::string fresh;
-            for (unsigned i = 1; fresh.empty() || names.contains(fresh) || taken.contains(fresh); ++i) fresh = name + '_' + std::to_string(i);
+            for (unsigned i = 1; fresh.empty() || names.contains(fresh) || taken.contains(fresh); ++i)
+                fresh = name + '_' + std::to_string(i);
             taken.insert(fresh);
             name = std::move(fresh);
         });
@@ -90,7 +93,8 @@ void rename_shadowing_locals(Module& module) {
         if (!function.defined) continue;
         const auto copy_names = [&](std::vector<Variable>& header, const std::vector<uint32_t>& symbols) {
             for (size_t i = 0; i < header.size() && i < symbols.size(); ++i)
-                header[i].name = header[i].space == Space::kRegister ? function.registers[symbols[i]].name : function.variables[symbols[i]].name;
+                header[i].name =
+                    header[i].space == Space::kRegister ? function.registers[symbols[i]].name : function.variables[symbols[i]].name;
         };
         copy_names(function.returns, function.return_symbols);
         copy_names(function.parameters, function.parameter_symbols);

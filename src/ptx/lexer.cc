@@ -47,7 +47,8 @@ void Lexer::skip_blanks() {
 
 void Lexer::scan_number() {
     const size_t start = position_;
-    const bool prefixed = at(start) == '0' && is(at(start + 1), kWordPart) && !is(at(start + 1), kDigit) && at(start + 1) != 'e' && at(start + 1) != 'E';
+    const bool prefixed =
+        at(start) == '0' && is(at(start + 1), kWordPart) && !is(at(start + 1), kDigit) && at(start + 1) != 'e' && at(start + 1) != 'E';
     while (is(at(position_), kWordPart)) ++position_;
     if (prefixed) return;
     if (at(position_) == '.' && is(at(position_ + 1), kDigit)) {

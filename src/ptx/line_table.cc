@@ -29,6 +29,7 @@ DebugStrings::DebugStrings(std::string_view text) {
             }
             word_seen = token.kind == Token::Kind::kWord ? token.text : std::string_view();
         }
+        bytes_ += '\0';  // a string ends with its section at the latest
     }
 }
 

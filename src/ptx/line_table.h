@@ -42,17 +42,19 @@ public:
 
 private:
     struct Record {
-        Location location;           ///< inlined_at: index into records_
-        uint32_t index = kNone;      ///< into the module's locations, once entered
+        Location location;       ///< inlined_at: index into records_
+        uint32_t index = kNone;  ///< into the module's locations, once entered
     };
     struct Hash {
-        size_t operator()(const Position& p) const { return (size_t(p.file) * 0x9E3779B97F4A7C15U + p.line) * 0x9E3779B97F4A7C15U + p.column; }
+        size_t operator()(const Position& p) const {
+            return (size_t(p.file) * 0x9E3779B97F4A7C15U + p.line) * 0x9E3779B97F4A7C15U + p.column;
+        }
     };
 
     void append(Location location);
 
     std::vector<Record> records_;
-    std::unordered_map<Position, uint32_t, Hash> latest_;      ///< of this function, by position
+    std::unordered_map<Position, uint32_t, Hash> latest_;  ///< of this function, by position
     uint32_t current_ = kNone;
 };
 

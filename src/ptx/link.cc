@@ -86,9 +86,11 @@ void Linker::merge(Symbols<Thing>& symbols, std::vector<Thing> Module::*things, 
     const Thing& second = (modules_[incoming.module].*things)[incoming.index];
     const Strength a = strength(first), b = strength(second);
     if (a == Strength::kDefined && b == Strength::kDefined)
-        return report("'" + second.name + "' is defined twice", place(second, incoming.module), "first defined here", place(first, chosen.module));
+        return report("'" + second.name + "' is defined twice", place(second, incoming.module), "first defined here",
+                      place(first, chosen.module));
     if (!same_shape(first, second) && !(a == Strength::kCommon && b == Strength::kCommon))
-        return report("'" + second.name + "' differs from its other declaration", place(second, incoming.module), "declared here", place(first, chosen.module));
+        return report("'" + second.name + "' differs from its other declaration", place(second, incoming.module), "declared here",
+                      place(first, chosen.module));
     bool better = b > a;
     if constexpr (std::is_same_v<Thing, Variable>) better |= b == a && b <= Strength::kCommon && second.bytes() > first.bytes();
     if (better) chosen = incoming;
@@ -122,7 +124,8 @@ void Linker::renumber(Function& function, uint32_t module) {
         if (table.functions)
             for (uint32_t& target : table.targets) target = functions[target];
     for (Variable& variable : function.variables)
-        for (Relocation& relocation : variable.relocations) relocation.index = (relocation.function ? functions : variables)[relocation.index];
+        for (Relocation& relocation : variable.relocations)
+            relocation.index = (relocation.function ? functions : variables)[relocation.index];
     for (Instruction& instruction : function.body)
         for_each_operand(instruction.operands, [&](Operand& operand) {
             if (operand.kind == Operand::Kind::kFunction) operand.index = functions[operand.index];
@@ -176,7 +179,8 @@ void Linker::check_uses() {
         report("'" + name + "' is used but defined nowhere", std::move(use), "declared here", std::move(declared));
     };
     const auto check_relocations = [&](const Variable& variable, uint32_t module) {
-        for (const Relocation& relocation : variable.relocations) check(relocation.function, relocation.index, module, {{}, variable.line, variable.column});
+        for (const Relocation& relocation : variable.relocations)
+            check(relocation.function, relocation.index, module, {{}, variable.line, variable.column});
     };
     for (size_t i = 0; i < linked_.variables.size(); ++i) check_relocations(linked_.variables[i], variables_.chosen[i].module);
     for (size_t i = 0; i < linked_.functions.size(); ++i) {
@@ -220,11 +224,13 @@ base::Result<Module> Linker::run() {
             if (location.inlined_at != kNone) location.inlined_at += first_location[m];
             linked_.locations.push_back(std::move(location));
         }
-        linked_.version = std::max(linked_.version, module.version, [](const Version& a, const Version& b) { return std::pair(a.major, a.minor) < std::pair(b.major, b.minor); });
+        linked_.version = std::max(linked_.version, module.version, [](const Version& a, const Version& b) {
+            return std::pair(a.major, a.minor) < std::pair(b.major, b.minor);
+        });
         for (std::string& pragma : module.pragmas) linked_.pragmas.push_back(std::move(pragma));
         if (module.address_bits != modules_[0].address_bits)
-            report("addresses have " + std::to_string(module.address_bits) + " bits", {module.name, 0, 0}, "but " + std::to_string(modules_[0].address_bits) + " here",
-                   {modules_[0].name, 0, 0});
+            report("addresses have " + std::to_string(module.address_bits) + " bits", {module.name, 0, 0},
+                   "but " + std::to_string(modules_[0].address_bits) + " here", {modules_[0].name, 0, 0});
     }
     if (!modules_.empty()) {
         linked_.name = modules_[0].name;
@@ -260,7 +266,8 @@ base::Result<Module> link(std::vector<Module> modules) { return Linker(std::move
 
 bool is_runtime_function(std::string_view name) {
     constexpr std::string_view kNames[] = {"vprintf", "malloc", "free", "__assertfail"};
-    return std::find(std::begin(kNames), std::end(kNames), name) != std::end(kNames) || name.starts_with("cuda") || name.starts_with("__cuda");
+    return std::find(std::begin(kNames), std::end(kNames), name) != std::end(kNames) || name.starts_with("cuda") ||
+           name.starts_with("__cuda");
 }
 
 }  // namespace lanescope::ptx

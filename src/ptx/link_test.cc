@@ -74,7 +74,9 @@ TEST(Link, NamesWithoutLinkageStayApart) {
 TEST(Link, LocationsPointIntoOneListOfFiles) {
     const auto linked = link({unit("main.ptx", kMain), unit("helper.ptx", kHelper)});
     ASSERT_TRUE(linked.ok());
-    const auto frame = [&](std::string_view function) { return source_frames(*linked, find_function(*linked, function)->body[0].location).at(0); };
+    const auto frame = [&](std::string_view function) {
+        return source_frames(*linked, find_function(*linked, function)->body[0].location).at(0);
+    };
     EXPECT_EQ(frame("kernel").file, "main.cu");
     EXPECT_EQ(frame("helper").file, "helper.cu");
     EXPECT_EQ(frame("helper").line, 9u);
@@ -105,7 +107,8 @@ TEST(Link, DeclarationsMustFit) {
 }
 
 TEST(Link, StrongerDefinitionsWin) {
-    const auto linked = link({unit("a.ptx", ".weak .global .u32 x = 1;"), unit("b.ptx", ".visible .global .u32 x = 2;"), unit("c.ptx", ".weak .global .u32 x = 3;")});
+    const auto linked = link({unit("a.ptx", ".weak .global .u32 x = 1;"), unit("b.ptx", ".visible .global .u32 x = 2;"),
+                              unit("c.ptx", ".weak .global .u32 x = 3;")});
     ASSERT_TRUE(linked.ok());
     ASSERT_EQ(linked->variables.size(), 1u);
     EXPECT_EQ(linked->variables[0].initializer[0], 2);

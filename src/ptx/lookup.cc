@@ -29,13 +29,16 @@ std::vector<SourceFrame> source_frames(const Module& module, uint32_t location) 
 unsigned destination_count(const Instruction& instruction) {
     switch (instruction.opcode) {
         case Opcode::kBar:
-        case Opcode::kBarrier: return instruction.has(Suffix::kRed) ? 1 : 0;
-        case Opcode::kCall: return 1;
+        case Opcode::kBarrier:
+            return instruction.has(Suffix::kRed) ? 1 : 0;
+        case Opcode::kCall:
+            return 1;
         case Opcode::kMbarrierArrive:
         case Opcode::kMbarrierArriveDrop:
             // The forms for another block's mbarrier may leave the state out.
             return !instruction.operands.empty() && instruction.operands[0].kind != Operand::Kind::kAddress ? 1 : 0;
-        default: return destinations_of(instruction.opcode);
+        default:
+            return destinations_of(instruction.opcode);
     }
 }
 

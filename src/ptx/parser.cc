@@ -8,8 +8,8 @@
 namespace lanescope::ptx {
 namespace {
 
-constexpr size_t kShownColumns = 240;     ///< a longer source line is not shown under a message
-constexpr uint32_t kFileLimit = 1u << 16; ///< indices of `.file`
+constexpr size_t kShownColumns = 240;      ///< a longer source line is not shown under a message
+constexpr uint32_t kFileLimit = 1u << 16;  ///< indices of `.file`
 
 }  // namespace
 
@@ -22,7 +22,8 @@ Parser::Parser(std::string_view text, std::string name)
 
 base::Result<Module> Parser::run() {
     parse_module();
-    std::stable_sort(errors_.begin(), errors_.end(), [](const base::Diagnostic& a, const base::Diagnostic& b) { return a.place.line < b.place.line; });
+    std::stable_sort(errors_.begin(), errors_.end(),
+                     [](const base::Diagnostic& a, const base::Diagnostic& b) { return a.place.line < b.place.line; });
     if (gave_up()) errors_.push_back({base::Severity::kNote, {module_.name, 0, 0}, "too many errors, the rest is not shown", {}});
     if (!errors_.empty()) return std::move(errors_);
     make_canonical(module_);
@@ -32,7 +33,8 @@ base::Result<Module> Parser::run() {
 bool Parser::fail(const Token& at, std::string message) {
     if (gave_up()) return false;
     const std::string_view line = lexer_.line_of(at);
-    errors_.push_back(base::error(std::move(message), {module_.name, at.line, at.column}, std::string(line.size() <= kShownColumns ? line : "")));
+    errors_.push_back(
+        base::error(std::move(message), {module_.name, at.line, at.column}, std::string(line.size() <= kShownColumns ? line : "")));
     return false;
 }
 
@@ -133,10 +135,14 @@ bool Parser::parse_directive() {
     if (accept(".pragma")) return parse_pragma(module_.pragmas);
     if (accept(".loc")) return parse_loc();
     Linkage linkage = Linkage::kInternal;
-    if (accept(".extern")) linkage = Linkage::kExtern;
-    else if (accept(".visible")) linkage = Linkage::kVisible;
-    else if (accept(".weak")) linkage = Linkage::kWeak;
-    else if (accept(".common")) linkage = Linkage::kCommon;
+    if (accept(".extern"))
+        linkage = Linkage::kExtern;
+    else if (accept(".visible"))
+        linkage = Linkage::kVisible;
+    else if (accept(".weak"))
+        linkage = Linkage::kWeak;
+    else if (accept(".common"))
+        linkage = Linkage::kCommon;
     if (accept(".entry")) return parse_function(linkage, true);
     if (accept(".func")) return parse_function(linkage, false);
     const auto suffix = token().kind == Token::Kind::kDotWord ? find_suffix(token().text.substr(1)) : std::nullopt;
@@ -182,6 +188,15 @@ bool Parser::parse_file() {
     if (!parse_unsigned(index, UINT32_MAX, "a file index")) return false;
     if (index >= kFileLimit) return fail(at, "file indices go up to " + std::to_string(kFileLimit - 1));
     if (!take_string(name)) return false;
+    if (token().kind == Token::Kind::kString) {  // LLVM: directory and name
+        if (!token().text.starts_with('/'))
+            name += '/';
+        else
+            name.clear();
+        name += token().text;
+        advance();
+        if (accept("md5")) advance();
+    }
     // Time stamp and size.
     while (accept(','))
         if (!parse_unsigned(ignored, UINT64_MAX, "a number")) return false;

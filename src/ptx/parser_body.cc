@@ -91,7 +91,8 @@ void Parser::parse_body(Function& function) {
     }
     if (!forwards_.empty()) fail(token(), "function '" + function.name + "' has no closing '}'");
     if (function.location != kNone)  // of an inlined chain the outermost frame is the function itself
-        while (module_.locations[function.location].inlined_at != kNone) function.location = module_.locations[function.location].inlined_at;
+        while (module_.locations[function.location].inlined_at != kNone)
+            function.location = module_.locations[function.location].inlined_at;
     function_ = nullptr;
 }
 
@@ -106,7 +107,8 @@ bool Parser::parse_statement() {
     if (start.is('@')) {
         Guard guard;
         advance();
-        return parse_guard(guard) && (token().kind == Token::Kind::kWord || fail_expected("an instruction")) && parse_instruction(token(), guard);
+        return parse_guard(guard) && (token().kind == Token::Kind::kWord || fail_expected("an instruction")) &&
+               parse_instruction(token(), guard);
     }
     if (start.kind == Token::Kind::kWord) return parse_instruction(start, {});
     if (start.kind != Token::Kind::kDotWord) return fail_expected("an instruction");
@@ -165,7 +167,8 @@ bool Parser::parse_register_names(const Variable& attributes) {
 }
 
 bool Parser::parse_loc_position(LineTable::Position& position) {
-    return parse_unsigned(position.file, "a file index") && parse_unsigned(position.line, "a line") && parse_unsigned(position.column, "a column");
+    return parse_unsigned(position.file, "a file index") && parse_unsigned(position.line, "a line") &&
+           parse_unsigned(position.column, "a column");
 }
 
 bool Parser::parse_loc() {
@@ -202,7 +205,8 @@ bool Parser::parse_guard(Guard& guard) {
     if (!take_name(name, "a predicate")) return false;
     Symbol* const symbol = scopes_->find(name.text);
     if (symbol == nullptr) return fail(name, "unknown register '" + std::string(name.text) + "'");
-    if (symbol->kind != Symbol::Kind::kRegister || symbol->type != Type::kPred) return fail(name, "'" + std::string(name.text) + "' is not a predicate");
+    if (symbol->kind != Symbol::Kind::kRegister || symbol->type != Type::kPred)
+        return fail(name, "'" + std::string(name.text) + "' is not a predicate");
     guard.predicate = use_register(*symbol, name.text);
     return true;
 }
@@ -228,7 +232,8 @@ bool Parser::parse_table(const Token& name) {
         if (!take_name(target, table.functions ? "a function" : "a label")) return false;
         if (table.functions) {
             const auto symbol = symbols_.find(target.text);
-            if (symbol == symbols_.end() || !symbol->second.function) return fail(target, "'" + std::string(target.text) + "' is not a function");
+            if (symbol == symbols_.end() || !symbol->second.function)
+                return fail(target, "'" + std::string(target.text) + "' is not a function");
             table.targets.push_back(symbol->second.index);
         } else {
             labels.push_back({target, kNone, index, table.targets.size()});

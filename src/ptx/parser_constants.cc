@@ -12,18 +12,22 @@ bool is_float(const Constant& value) { return value.type == Type::kF64 || value.
 
 double to_double(const Constant& value) {
     switch (value.type) {
-        case Type::kF64: return std::bit_cast<double>(value.bits);
-        case Type::kF32: return std::bit_cast<float>(uint32_t(value.bits));
-        case Type::kU64: return double(value.bits);
-        default: return double(int64_t(value.bits));
+        case Type::kF64:
+            return std::bit_cast<double>(value.bits);
+        case Type::kF32:
+            return std::bit_cast<float>(uint32_t(value.bits));
+        case Type::kU64:
+            return double(value.bits);
+        default:
+            return double(int64_t(value.bits));
     }
 }
 
 Constant from_double(double value) { return {Type::kF64, std::bit_cast<uint64_t>(value)}; }
 
 /// Binary operators by level, weakest first.
-constexpr std::string_view kOperators[][5] = {
-    {"||"}, {"&&"}, {"|"}, {"^"}, {"&"}, {"==", "!="}, {"<=", ">=", "<", ">"}, {"<<", ">>"}, {"+", "-"}, {"*", "/", "%"}};
+constexpr std::string_view kOperators[][5] = {{"||"},       {"&&"},     {"|"},          {"^"}, {"&"}, {"==", "!="}, {"<=", ">=", "<", ">"},
+                                              {"<<", ">>"}, {"+", "-"}, {"*", "/", "%"}};
 
 }  // namespace
 
@@ -35,7 +39,8 @@ bool Parser::parse_number(Constant& value) {
         value.type = type;
         const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value.bits, 16);
         if (text.size() == length && error == std::errc() && end == text.data() + text.size()) return true;
-        return fail(number, "'" + std::string(digits) + "' is not a floating-point number of " + std::to_string(length) + " hexadecimal digits");
+        return fail(number,
+                    "'" + std::string(digits) + "' is not a floating-point number of " + std::to_string(length) + " hexadecimal digits");
     };
     const char prefix = digits.size() > 1 && digits[0] == '0' ? char(digits[1] | 0x20) : '\0';
     if (prefix == 'f') return hexadecimal(digits.substr(2), Type::kF32, 8);
@@ -52,7 +57,8 @@ bool Parser::parse_number(Constant& value) {
     if (base == 16 || base == 2) digits.remove_prefix(2);
     const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value.bits, base);
     if (error == std::errc::result_out_of_range) return fail(number, "'" + std::string(number.text) + "' needs more than 64 bits");
-    if (error != std::errc() || end != digits.data() + digits.size()) return fail(number, "'" + std::string(number.text) + "' is not a number");
+    if (error != std::errc() || end != digits.data() + digits.size())
+        return fail(number, "'" + std::string(number.text) + "' is not a number");
     value.type = is_unsigned || int64_t(value.bits) < 0 ? Type::kU64 : Type::kS64;
     return true;
 }
@@ -115,11 +121,16 @@ bool Parser::apply(const Token& at, std::string_view op, Constant& left, const C
         if (op == "<=") return truth(a <= b);
         if (op == ">") return truth(a > b);
         if (op == ">=") return truth(a >= b);
-        if (op == "+") left = from_double(a + b);
-        else if (op == "-") left = from_double(a - b);
-        else if (op == "*") left = from_double(a * b);
-        else if (op == "/") left = from_double(a / b);
-        else return fail(at, "'" + std::string(op) + "' needs integers");
+        if (op == "+")
+            left = from_double(a + b);
+        else if (op == "-")
+            left = from_double(a - b);
+        else if (op == "*")
+            left = from_double(a * b);
+        else if (op == "/")
+            left = from_double(a / b);
+        else
+            return fail(at, "'" + std::string(op) + "' needs integers");
         return true;
     }
     const uint64_t a = left.bits, b = right.bits;
@@ -132,9 +143,12 @@ bool Parser::apply(const Token& at, std::string_view op, Constant& left, const C
     if (op == ">") return truth(less(b, a));
     if (op == ">=") return truth(!less(a, b));
     if (op == "<<" || op == ">>") {
-        if (op == "<<") left.bits = b < 64 ? a << b : 0;
-        else if (left.type == Type::kU64) left.bits = b < 64 ? a >> b : 0;
-        else left.bits = uint64_t(int64_t(a) >> (b < 64 ? b : 63));
+        if (op == "<<")
+            left.bits = b < 64 ? a << b : 0;
+        else if (left.type == Type::kU64)
+            left.bits = b < 64 ? a >> b : 0;
+        else
+            left.bits = uint64_t(int64_t(a) >> (b < 64 ? b : 63));
         return true;
     }
     left.type = is_unsigned ? Type::kU64 : Type::kS64;
@@ -146,9 +160,12 @@ bool Parser::apply(const Token& at, std::string_view op, Constant& left, const C
     if (op == "^") left.bits = a ^ b;
     if (op != "/" && op != "%") return true;
     if (b == 0) return fail(at, "division by zero");
-    if (is_unsigned) left.bits = op == "/" ? a / b : a % b;
-    else if (int64_t(b) == -1) left.bits = op == "/" ? -a : 0;
-    else left.bits = uint64_t(op == "/" ? int64_t(a) / int64_t(b) : int64_t(a) % int64_t(b));
+    if (is_unsigned)
+        left.bits = op == "/" ? a / b : a % b;
+    else if (int64_t(b) == -1)
+        left.bits = op == "/" ? -a : 0;
+    else
+        left.bits = uint64_t(op == "/" ? int64_t(a) / int64_t(b) : int64_t(a) % int64_t(b));
     return true;
 }
 
@@ -163,7 +180,8 @@ bool Parser::parse_binary(Constant& value, size_t level, unsigned depth) {
         for (const std::string_view op : kOperators[level]) {
             if (op.empty() || op[0] != first.text[0]) continue;
             // One-character operators must not be the start of a longer one of another level: `<` of `<<`, `|` of `||`, …
-            if (op.size() == 2 ? op[1] != next : next == '=' || ((op[0] == '<' || op[0] == '>' || op[0] == '|' || op[0] == '&') && next == op[0]))
+            if (op.size() == 2 ? op[1] != next
+                               : next == '=' || ((op[0] == '<' || op[0] == '>' || op[0] == '|' || op[0] == '&') && next == op[0]))
                 continue;
             chosen = op;
             break;

@@ -136,22 +136,22 @@ private:
     base::Diagnostics errors_;
     std::unordered_map<std::string_view, ModuleSymbol> symbols_;
     std::unordered_map<std::string_view, std::optional<Mnemonic>> mnemonics_;
-    std::deque<std::string> joined_;     ///< mnemonics written with blanks between their words
+    std::deque<std::string> joined_;  ///< mnemonics written with blanks between their words
     DebugStrings debug_strings_;
     LineTable lines_;
 
     /// A name whose declaration may follow: a label, or the table of an indirect branch or call.
     struct Forward {
         Token name;
-        uint32_t instruction = kNone;    ///< the instruction whose operand `position` it is, or else …
-        uint32_t table = kNone;          ///< … the table whose target `position` it is
+        uint32_t instruction = kNone;  ///< the instruction whose operand `position` it is, or else …
+        uint32_t table = kNone;        ///< … the table whose target `position` it is
         size_t position = 0;
     };
-    Function* function_ = nullptr;       ///< whose body is being parsed
+    Function* function_ = nullptr;  ///< whose body is being parsed
     std::optional<Scopes> scopes_;
     std::vector<std::vector<Forward>> forwards_;  ///< by scope
-    unsigned open_braces_ = 0;           ///< of the current statement
-    bool unified_ = false;               ///< an address of the current instruction had `.unified`
+    unsigned open_braces_ = 0;                    ///< of the current statement
+    bool unified_ = false;                        ///< an address of the current instruction had `.unified`
 };
 
 }  // namespace lanescope::ptx

@@ -33,7 +33,8 @@ bool Parser::parse_call(Instruction& instruction) {
     for (const size_t list : {0, 2}) operands[list].kind = Operand::Kind::kList;
     if (token().is('(') && (!parse_list(operands[0]) || !expect(','))) return false;
     if (!parse_operand(operands[1], 0)) return false;
-    if (operands[1].kind != Operand::Kind::kFunction && operands[1].kind != Operand::Kind::kRegister) return fail(token(), "a call needs a function or a register");
+    if (operands[1].kind != Operand::Kind::kFunction && operands[1].kind != Operand::Kind::kRegister)
+        return fail(token(), "a call needs a function or a register");
     if (accept(';')) return true;
     if (!expect(',')) return false;
     if (token().is('(')) {
@@ -85,7 +86,8 @@ bool Parser::parse_simple_operand(Operand& operand, unsigned depth) {
         operand.immediate_type = Type::kS64;
         return true;
     }
-    if (first.kind == Token::Kind::kNumber || first.kind == Token::Kind::kWord || first.is('-') || first.is('+') || first.is('~') || first.is('('))
+    if (first.kind == Token::Kind::kNumber || first.kind == Token::Kind::kWord || first.is('-') || first.is('+') || first.is('~') ||
+        first.is('('))
         return parse_immediate(operand);
     return fail_expected("an operand");
 }
@@ -169,7 +171,8 @@ bool Parser::parse_named_operand(Operand& operand) {
     }
     uint64_t element_bytes = 1;
     if (symbol != nullptr) {
-        if (symbol->kind != Symbol::Kind::kVariable) return fail(name, "'" + std::string(name.text) + "' is neither a register nor a variable");
+        if (symbol->kind != Symbol::Kind::kVariable)
+            return fail(name, "'" + std::string(name.text) + "' is neither a register nor a variable");
         operand.kind = Operand::Kind::kVariable;
         operand.local_symbol = true;
         operand.index = symbol->index;

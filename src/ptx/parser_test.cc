@@ -152,7 +152,8 @@ TEST(Parser, TrailingZeroBytesEndTheText) {
 
 TEST(Parser, HundredThousandLinesTakeWellUnderASecond) {
     std::string text = std::string(kHeader) + ".entry e() {\n.reg .b32 %r<1000>;\n.reg .pred %p<9>;\n";
-    for (int i = 0; i < 100000; ++i) text += "\tmad.lo.s32 \t%r" + std::to_string(i % 1000) + ", %r" + std::to_string(i * 7 % 1000) + ", %r3, 12;\n";
+    for (int i = 0; i < 100000; ++i)
+        text += "\tmad.lo.s32 \t%r" + std::to_string(i % 1000) + ", %r" + std::to_string(i * 7 % 1000) + ", %r3, 12;\n";
     const auto start = std::chrono::steady_clock::now();
     const auto module = parse(text + "}\n", "big.ptx");
     const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;

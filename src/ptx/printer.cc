@@ -14,11 +14,16 @@ namespace {
 
 std::string_view linkage_prefix(Linkage linkage) {
     switch (linkage) {
-        case Linkage::kInternal: return "";
-        case Linkage::kExtern: return ".extern ";
-        case Linkage::kVisible: return ".visible ";
-        case Linkage::kWeak: return ".weak ";
-        case Linkage::kCommon: return ".common ";
+        case Linkage::kInternal:
+            return "";
+        case Linkage::kExtern:
+            return ".extern ";
+        case Linkage::kVisible:
+            return ".visible ";
+        case Linkage::kWeak:
+            return ".weak ";
+        case Linkage::kCommon:
+            return ".common ";
     }
     return "";
 }
@@ -215,7 +220,8 @@ void Printer::print_registers(const Function& function) {
     std::map<std::string_view, Family> families;
     const auto split = [](std::string_view name) {
         size_t digits = 0;
-        while (digits + 1 < name.size() && digits < 9 && name[name.size() - 1 - digits] >= '0' && name[name.size() - 1 - digits] <= '9') ++digits;
+        while (digits + 1 < name.size() && digits < 9 && name[name.size() - 1 - digits] >= '0' && name[name.size() - 1 - digits] <= '9')
+            ++digits;
         while (digits > 1 && name[name.size() - digits] == '0') --digits;
         return name.size() - digits;
     };
@@ -231,7 +237,8 @@ void Printer::print_registers(const Function& function) {
         Family& family = families[name.substr(0, length)];
         if (family.first == nullptr) family.first = &function.registers[i];
         const bool numbered = length < name.size();
-        family.uniform &= numbered && !declared[i] && family.first->type == function.registers[i].type && family.first->vector == function.registers[i].vector;
+        family.uniform &= numbered && !declared[i] && family.first->type == function.registers[i].type &&
+                          family.first->vector == function.registers[i].vector;
         if (numbered) family.count = std::max<uint64_t>(family.count, std::stoull(std::string(name.substr(length))) + 1);
     }
     const auto attributes = [&](const Register& reg) {
@@ -321,7 +328,8 @@ void Printer::print_body(const Function& function) {
     size_t label = 0, pragma = 0;
     for (size_t i = 0; i <= function.body.size(); ++i) {
         for (; label < function.labels.size() && function.labels[label].position == i; ++label) put("{}:\n", function.labels[label].name);
-        for (; pragma < function.pragmas.size() && function.pragmas[pragma].position == i; ++pragma) put("\t.pragma \"{}\";\n", function.pragmas[pragma].text);
+        for (; pragma < function.pragmas.size() && function.pragmas[pragma].position == i; ++pragma)
+            put("\t.pragma \"{}\";\n", function.pragmas[pragma].text);
         if (i == function.body.size()) break;
         const Instruction& instruction = function.body[i];
         if (instruction.location != current_ && instruction.location != kNone) {
@@ -374,21 +382,37 @@ void Printer::print_operand(const Function& function, const Operand& operand) {
             return;
         case Operand::Kind::kImmediate:
             switch (operand.immediate_type) {
-                case Type::kF32: put("0f{:08X}", uint32_t(operand.value)); return;
-                case Type::kF64: put("0d{:016X}", uint64_t(operand.value)); return;
-                case Type::kU64: put("{}U", uint64_t(operand.value)); return;
-                default: put("{}", operand.value); return;
+                case Type::kF32:
+                    put("0f{:08X}", uint32_t(operand.value));
+                    return;
+                case Type::kF64:
+                    put("0d{:016X}", uint64_t(operand.value));
+                    return;
+                case Type::kU64:
+                    put("{}U", uint64_t(operand.value));
+                    return;
+                default:
+                    put("{}", operand.value);
+                    return;
             }
         case Operand::Kind::kVariable:
             out_ += operand.local_symbol ? function.variables[operand.index].name : module_.variables[operand.index].name;
             return print_offset(operand.value);
-        case Operand::Kind::kFunction: out_ += module_.functions[operand.index].name; return;
-        case Operand::Kind::kSpecial: out_ += to_string(SpecialRegister(operand.index)); return;
-        case Operand::Kind::kLabel: out_ += function.labels[operand.index].name; return;
+        case Operand::Kind::kFunction:
+            out_ += module_.functions[operand.index].name;
+            return;
+        case Operand::Kind::kSpecial:
+            out_ += to_string(SpecialRegister(operand.index));
+            return;
+        case Operand::Kind::kLabel:
+            out_ += function.labels[operand.index].name;
+            return;
         case Operand::Kind::kTable:
             out_ += operand.local_symbol ? function.prototypes[operand.index].name : function.tables[operand.index].name;
             return;
-        case Operand::Kind::kSink: out_ += '_'; return;
+        case Operand::Kind::kSink:
+            out_ += '_';
+            return;
         case Operand::Kind::kPair:
             print_operand(function, operand.elements[0]);
             out_ += '|';

@@ -15,9 +15,9 @@ namespace lanescope::ptx {
 struct Symbol {
     enum class Kind : uint8_t { kRegister, kVariable, kLabel, kTable, kPrototype };
     Kind kind = Kind::kRegister;
-    Type type = Type::kNone;   ///< of a register
-    uint8_t vector = 1;        ///< of a register
-    uint32_t index = kNone;    ///< into the function's list; kNone: a register that nothing has used yet
+    Type type = Type::kNone;  ///< of a register
+    uint8_t vector = 1;       ///< of a register
+    uint32_t index = kNone;   ///< into the function's list; kNone: a register that nothing has used yet
 };
 
 /// Names are views that must outlive the object.
@@ -61,7 +61,7 @@ private:
     std::deque<Entry> entries_;
     std::vector<Range> ranges_;
     std::unordered_map<std::string_view, uint32_t> names_, prefixes_;  ///< innermost entry or range of a name
-    uint32_t nested_ranges_ = 0;   ///< ranges in scope that may hide an outer scope's name
+    uint32_t nested_ranges_ = 0;                                       ///< ranges in scope that may hide an outer scope's name
     std::unordered_set<std::string_view> taken_;
     std::deque<std::string> renamed_;
 };

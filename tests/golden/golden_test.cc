@@ -48,7 +48,9 @@ std::string first_difference(std::string_view expected, std::string_view actual)
         };
         if (expected.empty() && actual.empty()) return {};
         const std::string_view a = take(expected), b = take(actual);
-        if (a != b) return "line " + std::to_string(line) + " of the output\n  expected: " + std::string(a) + "\n  but got:  " + std::string(b) + "\n";
+        if (a != b)
+            return "line " + std::to_string(line) + " of the output\n  expected: " + std::string(a) + "\n  but got:  " + std::string(b) +
+                   "\n";
     }
 }
 
@@ -88,7 +90,8 @@ int main(int argc, char** argv) {
     }
     if (cases.empty())
         for (const auto& [folder, action] : kFolders)
-            for (const auto& entry : fs::directory_iterator(fs::path(LANESCOPE_SOURCE_DIR) / "tests/golden" / folder)) cases.push_back(entry.path());
+            for (const auto& entry : fs::directory_iterator(fs::path(LANESCOPE_SOURCE_DIR) / "tests/golden" / folder))
+                cases.push_back(entry.path());
     std::sort(cases.begin(), cases.end());
     const auto failures = std::count_if(cases.begin(), cases.end(), [&](const fs::path& path) { return !run(path, rewrite); });
     std::cout << cases.size() << " cases, " << failures << " failed\n";
