@@ -19,7 +19,8 @@ __extension__ typedef unsigned __int128 Uint128;
 /// Holds any product of two T.
 template <class T>
 using Product = std::conditional_t<sizeof(T) == 8, std::conditional_t<kSigned<T>, Int128, Uint128>,
-                                   std::conditional_t<kSigned<T>, int64_t, uint64_t>>;
+                                   std::conditional_t<sizeof(T) == 4, std::conditional_t<kSigned<T>, int64_t, uint64_t>,
+                                                      std::conditional_t<kSigned<T>, int32_t, uint32_t>>>;
 template <class T> constexpr T kLowest = kSigned<T> ? T(Unsigned<T>(1) << (kBits<T> - 1)) : T(0);
 template <class T> constexpr T kHighest = T(~kLowest<T>);
 
@@ -142,12 +143,16 @@ struct Brev {
 template <class T>
 inline T low_bits(uint32_t count) { return count >= kBits<T> ? T(~T(0)) : T((T(1) << count) - 1); }
 
+/// Position or length of a bit field: eight bits count, but the sequences that serve 64-bit fields look at all of them.
+template <class T>
+inline uint32_t field_count(uint32_t count) { return sizeof(T) == 8 ? count : count & 0xff; }
+
 struct Bfe {
     template <class T> T operator()(T a, uint32_t b, uint32_t c) const {
-        const uint32_t position = b & 0xff, length = c & 0xff;
+        const uint32_t position = field_count<T>(b), length = field_count<T>(c);
         const auto field = Unsigned<T>(Shr()(Unsigned<T>(a), position) & low_bits<Unsigned<T>>(length));
         if constexpr (!kSigned<T>) return field;
-        const uint32_t sign = position + length - 1 < kBits<T> ? position + length - 1 : kBits<T> - 1;
+        const uint64_t last = uint64_t(position) + length - 1, sign = last < kBits<T> ? last : kBits<T> - 1;
         const bool negative = length != 0 && (Unsigned<T>(a) >> sign & 1) != 0;
         const uint32_t inside = position >= kBits<T> ? 0 : length < kBits<T> - position ? length : kBits<T> - position;
         return T(negative ? field | ~low_bits<Unsigned<T>>(inside) : field);
@@ -155,7 +160,7 @@ struct Bfe {
 };
 struct Bfi {
     template <class T> T operator()(T a, T b, uint32_t c, uint32_t d) const {
-        const uint32_t position = c & 0xff, length = d & 0xff;
+        const uint32_t position = field_count<T>(c), length = field_count<T>(d);
         const T field = Shl()(low_bits<T>(length), position);
         return T((b & ~field) | (Shl()(a, position) & field));
     }

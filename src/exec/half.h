@@ -65,19 +65,24 @@ inline float odd_double_to_odd_float(double value) {
 }
 template <class T> struct HalfFormat;
 template <> struct HalfFormat<Half> {
+    static constexpr float kSmallest = 0x1p-14f, kFlushed = 0x1.ffep-15f;  ///< below kFlushed eleven bits do not round up to kSmallest
     static float widen(Half value) { return half_to_float(value); }
     static Half narrow(float value) { return float_to_half(value); }
     static Half flush(Half value) { return {static_cast<uint16_t>((value.bits & 0x7c00) == 0 ? value.bits & 0x8000 : value.bits)}; }
 };
 template <> struct HalfFormat<Bfloat> {
+    static constexpr float kSmallest = 0x1p-126f, kFlushed = 0x1.fep-127f;
     static float widen(Bfloat value) { return bfloat_to_float(value); }
     static Bfloat narrow(float value) { return float_to_bfloat(value); }
     static Bfloat flush(Bfloat value) { return {static_cast<uint16_t>((value.bits & 0x7f80) == 0 ? value.bits & 0x8000 : value.bits)}; }
 };
 
 template <class T> inline bool is_nan(T value) { return value != value; }
+/// A NaN result: f32 has one, f64 keeps the payload of an operand.
 inline float canonical(float value) { return value == value ? value : float_of(kFloatNan); }
 inline double canonical(double value) { return value; }
+/// The quiet form of a NaN.
+inline double quiet(double value) { return double_of(bits_of(value) | 0x0008000000000000); }
 
 /// Subnormals to zero of the same sign.
 inline float flush(float value) { return (bits_of(value) & 0x7f800000) == 0 ? float_of(bits_of(value) & 0x80000000) : value; }

@@ -58,7 +58,7 @@ struct Gross {
         double result = F()(double_of(bits));
         uint64_t out = bits_of(result) & 0xffffffff00000000;
         if ((out & 0x7ff0000000000000) == 0) out &= uint64_t(1) << 63;
-        return double_of(is_nan(result) ? kDoubleNan : out);
+        return double_of(is_nan(result) ? 0x7fffffff00000000 : out);
     }
 };
 

@@ -80,16 +80,13 @@ uint64_t float_from(const Exact& value, const Conversion& how) {
     const Format& format = *float_format(how.to);
     const uint64_t sign = uint64_t(1) << format.sign_bit();
     const bool negative = value.negative && value.kind != Exact::Kind::kNan;
-    if (how.has(kSat)) {
-        const uint64_t one = uint64_t(format.bias()) << format.mantissa_bits;
-        const uint64_t code = encode(value, format, how.rounding, false);
-        return value.kind == Exact::Kind::kNan || negative ? 0 : code > one ? one : code;
-    }
     if (how.has(kRelu) && negative) return 0;
     uint64_t code = encode(value, format, how.rounding, how.has(kSatfinite));
     const bool subnormal = (code & format.infinity_code()) == 0;
     if (how.has(kFtz) && how.to == Type::kF32 && subnormal) code &= sign;
-    return code;
+    if (!how.has(kSat)) return code;
+    const uint64_t one = uint64_t(format.bias()) << format.mantissa_bits;
+    return value.kind == Exact::Kind::kNan || negative ? 0 : code > one ? one : code;
 }
 
 uint64_t extend(uint64_t value, Type type) {
@@ -104,11 +101,21 @@ uint64_t extend(uint64_t value, Type type) {
     }
 }
 
+/// Between f64 and other formats a NaN keeps its sign and the top of its payload, and becomes quiet.
+uint64_t move_nan(uint64_t raw, const Format& from, const Format& to) {
+    const uint64_t sign = raw >> from.sign_bit() & 1, payload = raw & ((uint64_t(1) << from.mantissa_bits) - 1);
+    const int shift = int(to.mantissa_bits) - from.mantissa_bits;
+    const uint64_t moved = shift >= 0 ? payload << shift : payload >> -shift;
+    return sign << to.sign_bit() | to.infinity_code() | uint64_t(1) << (to.mantissa_bits - 1) | moved;
+}
+
 uint64_t convert(uint64_t raw, const Conversion& how) {
     const Format* to = float_format(how.to);
     if (const Format* from = float_format(how.from)) {
         double value = how.from == Type::kF64 ? double_of(raw) : decode(raw, *from);
-        if (how.has(kFtz) && how.from == Type::kF32) value = static_cast<double>(flush(float_of(uint32_t(raw))));
+        const bool wide = how.from == Type::kF64 || how.to == Type::kF64;
+        if (to != nullptr && wide && is_nan(value) && how.modifiers == 0) return move_nan(raw, *from, *to);
+        if (how.has(kFtz) && how.from == Type::kF32 && how.to != Type::kF16 && how.to != Type::kBf16) value = static_cast<double>(flush(float_of(uint32_t(raw))));
         if (to == nullptr) return extend(integer_from_float(value, how), how.to);
         if (how.rounding >= Rounding::kRni) value = to_integer(value, how.rounding);
         Conversion plain = how;
@@ -173,20 +180,26 @@ struct FromInteger { template <class T> F operator()(T value) const { return sta
 template <Rounding kRounding, bool kFlush, bool kSaturate>
 struct SameFloat {
     template <class T> T operator()(T value) const {
+        if (kRounding == Rounding::kNone && !kFlush && !kSaturate) return value;
         T result = kFlush ? flush(value) : value;
         if constexpr (kRounding != Rounding::kNone) result = round_to_integer<kRounding>(result);
         result = canonical(result);
         return kSaturate ? saturate(result) : result;
     }
 };
+// The host's own conversion treats NaNs as the hardware does.
 template <bool kFlush>
-struct Narrow { float operator()(double value) const { const float result = canonical(static_cast<float>(value)); return kFlush ? flush(result) : result; } };
+struct Narrow {
+    float operator()(double value) const {
+        const auto result = static_cast<float>(value);
+        return kFlush ? flush(result) : result;
+    }
+};
 template <bool kFlush>
-struct Widen { double operator()(float value) const { return static_cast<double>(kFlush ? flush(value) : value); } };
+struct Widen { double operator()(float value) const { return static_cast<double>(kFlush ? canonical(flush(value)) : value); } };
 struct FromHalf { float operator()(Half value) const { return canonical(half_to_float(value)); } };
-struct FromBfloat { float operator()(Bfloat value) const { return canonical(bfloat_to_float(value)); } };
-template <bool kFlush>
-struct ToHalf { Half operator()(float value) const { return float_to_half(kFlush ? flush(value) : value); } };
+struct FromBfloat { float operator()(Bfloat value) const { return bfloat_to_float(value); } };
+struct ToHalf { Half operator()(float value) const { return float_to_half(value); } };  // .ftz changes nothing: such values round to zero
 struct ToBfloat { Bfloat operator()(float value) const { return float_to_bfloat(value); } };
 
 template <class Offer>
@@ -275,7 +288,7 @@ LaneFunction common(const Form& form) {
     if (to == Type::kF32 && from == Type::kF16) return lanes<FromHalf, float, Half>;
     if (to == Type::kF32 && from == Type::kBf16) return lanes<FromBfloat, float, Bfloat>;
     if (form.rounding != Rounding::kRn || !form.only(kFtz)) return nullptr;
-    if (to == Type::kF16 && from == Type::kF32) return ftz ? lanes<ToHalf<true>, Half, float> : lanes<ToHalf<false>, Half, float>;
+    if (to == Type::kF16 && from == Type::kF32) return lanes<ToHalf, Half, float>;
     if (to == Type::kBf16 && from == Type::kF32) return lanes<ToBfloat, Bfloat, float>;
     return nullptr;
 }

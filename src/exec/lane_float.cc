@@ -44,6 +44,13 @@ LaneFunction plain(const Form& form) {
     return form.has(kFtz) ? uniform<Ruled<F, true, false>, kSources, float>(form.type) : uniform<Ruled<F, false, false>, kSources, float>(form.type);
 }
 
+template <class F, size_t kSources>
+LaneFunction extreme_function(const Form& form) {
+    if (form.type == Type::kF64) return form.only(0) ? uniform<RuledExtreme<F, false>, kSources, double>(form.type) : nullptr;
+    if (!form.only(kFtz) || form.type != Type::kF32) return nullptr;
+    return form.has(kFtz) ? uniform<RuledExtreme<F, true>, kSources, float>(form.type) : uniform<RuledExtreme<F, false>, kSources, float>(form.type);
+}
+
 template <class F>
 LaneFunction extreme_of(const Form& form) {
     Form rest = form;
@@ -51,10 +58,10 @@ LaneFunction extreme_of(const Form& form) {
     if (form.type == Type::kF64 && rest.modifiers != form.modifiers) return nullptr;
     if (form.sources == 3) {
         if (form.has(kXorsign) || form.type != Type::kF32) return nullptr;
-        return form.has(kAbsolute) ? plain<OfMagnitudes<F>, 3>(rest) : plain<F, 3>(rest);
+        return form.has(kAbsolute) ? extreme_function<OfMagnitudes<F>, 3>(rest) : extreme_function<F, 3>(rest);
     }
     if (form.has(kXorsign) != form.has(kAbsolute)) return nullptr;
-    return form.has(kXorsign) ? plain<XorSign<F>, 2>(rest) : plain<F, 2>(rest);
+    return form.has(kXorsign) ? extreme_function<XorSign<F>, 2>(rest) : extreme_function<F, 2>(rest);
 }
 template <bool kMax>
 LaneFunction extreme(const Form& form) {

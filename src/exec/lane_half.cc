@@ -13,20 +13,14 @@ constexpr uint16_t kOutOfBounds = 0xffff;  ///< .oob: the NaN that makes a resul
 
 // Float has more than twice the bits of either format: rounding to it first does no harm to sums and products.
 struct WideFma {
-    template <class T> static T apply(T a, T b, T c) {
+    template <class T> static float apply(T a, T b, T c) {
         using Format = HalfFormat<T>;
         const double product = double(Format::widen(a)) * double(Format::widen(b));  // exact
-        return Format::narrow(odd_double_to_odd_float(add_to_odd(product, double(Format::widen(c)))));
+        return odd_double_to_odd_float(add_to_odd(product, double(Format::widen(c))));
     }
 };
 template <class F>
-struct Wide {
-    template <class T> static T apply(T a) { return HalfFormat<T>::narrow(F()(HalfFormat<T>::widen(a))); }
-    template <class T> static T apply(T a, T b) { return HalfFormat<T>::narrow(F()(HalfFormat<T>::widen(a), HalfFormat<T>::widen(b))); }
-    template <class T> static T apply(T a, T b, T c) {
-        return HalfFormat<T>::narrow(F()(HalfFormat<T>::widen(a), HalfFormat<T>::widen(b), HalfFormat<T>::widen(c)));
-    }
-};
+struct Wide { template <class... T> static float apply(T... a) { return F()(HalfFormat<T>::widen(a)...); } };
 
 template <class T>
 inline bool is_nan16(T value) { return is_nan(HalfFormat<T>::widen(value)); }
@@ -43,17 +37,18 @@ inline T relu16(T value) { return {static_cast<uint16_t>((value.bits & 0x8000) !
 /// F (Wide<…> or WideFma) with .ftz, .sat, .relu, .oob around it.
 template <class F, uint32_t kModifiers>
 struct Ruled16 {
-    template <class T> T operator()(T a) const { return finish(F::apply(prepare(a))); }
-    template <class T> T operator()(T a, T b) const { return finish(F::apply(prepare(a), prepare(b))); }
+    template <class T> T operator()(T a) const { return finish<T>(F::apply(prepare(a))); }
+    template <class T> T operator()(T a, T b) const { return finish<T>(F::apply(prepare(a), prepare(b))); }
     template <class T> T operator()(T a, T b, T c) const {
-        const T result = finish(F::apply(prepare(a), prepare(b), prepare(c)));
+        const T result = finish<T>(F::apply(prepare(a), prepare(b), prepare(c)));
         if (!(kModifiers & kOob)) return result;
         const bool outside = a.bits == kOutOfBounds || b.bits == kOutOfBounds || c.bits == kOutOfBounds;
         return {static_cast<uint16_t>(outside ? 0 : result.bits)};
     }
     template <class T> static T prepare(T value) { return kModifiers & kFtz ? HalfFormat<T>::flush(value) : value; }
-    template <class T> static T finish(T value) {
-        if (kModifiers & kFtz) value = HalfFormat<T>::flush(value);
+    template <class T> static T finish(float wide) {
+        if (kModifiers & kFtz) wide = magnitude(wide) < HalfFormat<T>::kFlushed ? wide * 0 : wide;
+        T value = HalfFormat<T>::narrow(wide);
         if (kModifiers & kSat) value = saturate16(value);
         if (kModifiers & kRelu) value = relu16(value);
         return value;
@@ -90,13 +85,6 @@ template <class F>
 LaneFunction sum_or_product(const Form& form) { return variant<Wide<F>, 2, 0u, kFtz, kSat, kFtz | kSat>(form.type, form.modifiers); }
 
 template <class F>
-struct Bits {
-    template <class T> static T apply(T a) { return {F()(a.bits)}; }
-};
-struct ClearSign { uint16_t operator()(uint16_t bits) const { return bits & 0x7fff; } };
-struct FlipSign { uint16_t operator()(uint16_t bits) const { return bits ^ 0x8000; } };
-
-template <class F>
 LaneFunction extreme_of(const Form& form) {
     const uint32_t ftz = form.modifiers & kFtz;
     if (form.sources != 2 || form.has(kXorsign) != form.has(kAbsolute)) return nullptr;
@@ -121,8 +109,8 @@ LaneFunction half_function(const Form& form) {
         case Opcode::kMul: return sum_or_product<FloatMul>(form);
         case Opcode::kFma:
             return variant<WideFma, 3, 0u, kFtz, kSat, kFtz | kSat, kRelu, kFtz | kRelu, kOob, kOob | kRelu>(form.type, form.modifiers);
-        case Opcode::kAbs: return variant<Bits<ClearSign>, 1, 0u, kFtz>(form.type, form.modifiers);
-        case Opcode::kNeg: return variant<Bits<FlipSign>, 1, 0u, kFtz>(form.type, form.modifiers);
+        case Opcode::kAbs: return variant<Wide<FloatAbs>, 1, 0u, kFtz>(form.type, form.modifiers);
+        case Opcode::kNeg: return variant<Wide<FloatNeg>, 1, 0u, kFtz>(form.type, form.modifiers);
         case Opcode::kMin: return extreme<false>(form);
         case Opcode::kMax: return extreme<true>(form);
         case Opcode::kEx2: return form.has(kApprox) ? variant<Wide<Exp2>, 1, 0u, kFtz>(form.type, form.modifiers & ~kApprox) : nullptr;

@@ -98,9 +98,11 @@ void repack(const LaneOperands& operands, uint32_t mask) {
 void to_tf32(const LaneOperands& operands, uint32_t mask) {
     const Conversion how(operands.control);
     active_lanes(mask, [&](unsigned lane) {
-        const Exact value = exact(double(float_of(static_cast<const uint32_t*>(operands.source[0])[lane])));
-        const uint64_t code = value.kind == Exact::Kind::kNan ? kFloatNan : how.code(value, kFormatTf32) << 13;
-        static_cast<uint32_t*>(operands.destination[0])[lane] = static_cast<uint32_t>(code);
+        const uint32_t bits = static_cast<const uint32_t*>(operands.source[0])[lane];
+        // .rna is an addition on the bits, whatever they mean.
+        const uint64_t code = how.rounding == Rounding::kRna && how.modifiers == 0 ? (bits + 0x1000) >> 13
+                                                                                   : how.code(exact(double(float_of(bits))), kFormatTf32);
+        static_cast<uint32_t*>(operands.destination[0])[lane] = static_cast<uint32_t>(code << 13);
     });
 }
 

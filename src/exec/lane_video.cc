@@ -57,11 +57,12 @@ uint32_t scalar(const VideoControl& how, uint32_t a, uint32_t b, uint32_t c) {
     const unsigned bits = part_bits(how.d);
     if (how.saturate) result = clamp(result, how.d_signed, bits);
     const auto word = static_cast<uint32_t>(result);
-    const auto less = [&](uint32_t x, uint32_t y) { return how.d_signed ? int32_t(x) < int32_t(y) : x < y; };
+    // Unsigned results are compared as they were before they were cut to 32 bits: a negative one is above every c.
+    const bool below = how.d_signed ? int32_t(word) < int32_t(c) : uint64_t(result) < uint64_t(c);
     switch (how.then) {
         case VideoThen::kAdd: return word + c;
-        case VideoThen::kMin: return less(c, word) ? c : word;
-        case VideoThen::kMax: return less(word, c) ? c : word;
+        case VideoThen::kMin: return below ? word : c;
+        case VideoThen::kMax: return below ? c : word;
         case VideoThen::kNothing: break;
     }
     if (how.d == 0) return word;
