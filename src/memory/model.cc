@@ -10,6 +10,12 @@
 namespace lanescope::memory {
 namespace {
 
+Sharing sharing_of(const Access& access) {
+    if (access.operation == Operation::kLoad) return Sharing::kLoad;
+    const bool atomic = access.operation == Operation::kAtomic || access.operation == Operation::kReduction;
+    return atomic && !access.increment ? Sharing::kAtomic : Sharing::kStore;
+}
+
 
 }  // namespace
 
@@ -60,7 +66,7 @@ struct Model::Impl {
     }
 
     uint32_t shared(const Access& access, Counters& c) {
-        const Wavefronts passes = shared_wavefronts(access.addresses, access.active, access.bytes, gpu.shared_banks, gpu.shared_bank_bytes);
+        const Wavefronts passes = shared_wavefronts(access.addresses, access.active, access.bytes, sharing_of(access), gpu.shared_banks, gpu.shared_bank_bytes);
         c.requests += 1;
         c.wavefronts += passes.actual;
         c.ideal_wavefronts += passes.ideal;

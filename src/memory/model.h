@@ -24,6 +24,7 @@ struct Access {
     Eviction l1 = Eviction::kNormal, l2 = Eviction::kNormal;
     uint8_t bytes = 4;
     bool uniform_reduction = false;
+    bool increment = false;               ///< shared memory: adds the constant 1, result unused; lanes of one address go together
     uint16_t prefetch_bytes = 0;
     uint32_t active = 0;
     uint32_t sm = 0, warp_slot = 0, block_slot = 0;

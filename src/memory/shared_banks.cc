@@ -9,21 +9,26 @@ namespace {
 
 constexpr uint32_t kMaxBanks = 32;
 
-/// Highest number of distinct words that the lanes of `lanes` want of one bank.
-uint32_t passes(const uint64_t* addresses, uint32_t lanes, uint32_t bytes, uint32_t banks, uint32_t bank_bytes) {
+struct Banks {
+    uint32_t count, bytes;                ///< banks, and the width of one
+    bool exclusive;                       ///< atomics: lanes of one word do not share
+};
+
+/// Highest number of words that the lanes of `lanes` want of one bank: distinct ones, unless lanes do not share.
+uint32_t passes(const uint64_t* addresses, uint32_t lanes, uint32_t bytes, Banks shape) {
     std::array<uint8_t, kMaxBanks> first{};                 // 1 + index into words: head of the bank's list
     std::array<uint8_t, kMaxBanks> depth{};
     std::array<uint64_t, 256> words;
     std::array<uint8_t, 256> next;
     uint32_t count = 0, worst = 0;
-    const uint32_t words_per_lane = std::max(1u, bytes / bank_bytes);
+    const uint32_t words_per_lane = std::max(1u, bytes / shape.bytes);
     for (uint32_t rest = lanes; rest != 0; rest &= rest - 1) {
-        const uint64_t word = addresses[std::countr_zero(rest)] / bank_bytes;
+        const uint64_t word = addresses[std::countr_zero(rest)] / shape.bytes;
         for (uint32_t k = 0; k < words_per_lane; ++k) {
-            const uint32_t bank = uint32_t((word + k) % banks);
+            const uint32_t bank = uint32_t((word + k) % shape.count);
             uint32_t at = first[bank];
             while (at != 0 && words[at - 1] != word + k) at = next[at - 1];
-            if (at != 0) continue;
+            if (at != 0 && !shape.exclusive) continue;
             words[count] = word + k;
             next[count] = first[bank];
             first[bank] = uint8_t(++count);
@@ -42,21 +47,23 @@ bool paired(const uint64_t* addresses, uint32_t lanes, uint32_t distance) {
     return true;
 }
 
-/// Passes of the lanes in `lanes`, a block of `width` lanes of which each half goes on its own unless the two can share.
-uint32_t split_passes(const uint64_t* addresses, uint32_t lanes, uint32_t low_half, uint32_t bytes, uint32_t banks, uint32_t bank_bytes) {
-    if (paired(addresses, lanes, 1) || paired(addresses, lanes, 2)) return passes(addresses, lanes, bytes, banks, bank_bytes);
-    return passes(addresses, lanes & low_half, bytes, banks, bank_bytes) + passes(addresses, lanes & ~low_half, bytes, banks, bank_bytes);
+/// Passes of two neighbouring parts, `low` and `high`, of a wide access.
+uint32_t two_parts(const uint64_t* addresses, uint32_t low, uint32_t high, uint32_t bytes, Banks shape, bool may_share) {
+    if (may_share && (paired(addresses, low | high, 1) || paired(addresses, low | high, 2)) && passes(addresses, low | high, bytes, shape) == 1) return 1;
+    return passes(addresses, low, bytes, shape) + passes(addresses, high, bytes, shape);
 }
 
 }  // namespace
 
-Wavefronts shared_wavefronts(const uint64_t* addresses, uint32_t active, uint32_t bytes, uint32_t banks, uint32_t bank_bytes) {
+Wavefronts shared_wavefronts(const uint64_t* addresses, uint32_t active, uint32_t bytes, Sharing sharing, uint32_t banks, uint32_t bank_bytes) {
+    const Banks shape{banks, bank_bytes, sharing == Sharing::kAtomic};
     const uint32_t pass_bytes = banks * bank_bytes;
     const uint32_t packed = (uint32_t(std::popcount(active)) * bytes + pass_bytes - 1) / pass_bytes;
+    const bool may_share = sharing == Sharing::kLoad;
     Wavefronts result;
     if (bytes <= bank_bytes) {
         uint64_t not_contiguous = ~0ull, not_uniform = ~0ull;
-        if (active == ~0u) {
+        if (active == ~0u && sharing != Sharing::kAtomic) {
             not_contiguous = not_uniform = 0;
             for (uint32_t lane = 0; lane < 32; ++lane) {
                 const uint64_t distance = addresses[lane] - addresses[0];
@@ -64,12 +71,12 @@ Wavefronts shared_wavefronts(const uint64_t* addresses, uint32_t active, uint32_
                 not_uniform |= distance;
             }
         }
-        result.actual = banks >= 32 && (not_contiguous == 0 || not_uniform == 0) ? 1 : passes(addresses, active, bytes, banks, bank_bytes);
+        result.actual = banks >= 32 && (not_contiguous == 0 || not_uniform == 0) ? 1 : passes(addresses, active, bytes, shape);
     } else if (bytes == 2 * bank_bytes) {
-        result.actual = split_passes(addresses, active, 0x0000ffffu, bytes, banks, bank_bytes);
+        result.actual = two_parts(addresses, active & 0x0000ffffu, active & 0xffff0000u, bytes, shape, may_share);
     } else {
-        result.actual = split_passes(addresses, active & 0x0000ffffu, 0x000000ffu, bytes, banks, bank_bytes) +
-                        split_passes(addresses, active & 0xffff0000u, 0x00ff0000u, bytes, banks, bank_bytes);
+        result.actual = two_parts(addresses, active & 0x000000ffu, active & 0x0000ff00u, bytes, shape, may_share) +
+                        two_parts(addresses, active & 0x00ff0000u, active & 0xff000000u, bytes, shape, may_share);
     }
     result.ideal = std::min(result.actual, packed);
     return result;
