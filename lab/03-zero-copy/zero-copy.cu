@@ -36,7 +36,7 @@ int main(int argc, char** argv) {
         const std::vector<int> sums = p.c == mapped_c ? std::vector<int>(mapped_c, mapped_c + n) : lab::host(device_c, n);
         bool correct = true;
         for (int i = 0; i < n; ++i) correct &= sums[i] == 2 * values[i];
-        lab::Case("add").with("mapped", p.mapped).with(timing, 12.0 * n).correct(correct);
+        lab::Case("add").with("mapped", p.mapped).with("n", n).with(timing, 12.0 * n).correct(correct);
     }
     return lab::finish();
 }

@@ -14,7 +14,7 @@ static void run(const char* how, const int* a, const int* b, int* c, double same
     CHECK(cudaDeviceSynchronize());
     bool correct = true;
     for (int i = 0; i < n; ++i) correct &= c[i] == 2 * (i % 4093);  // the host reads what the device wrote, through the same pointer
-    lab::Case("add").with("pointer", how).with("same_address", same_address).with(timing).correct(correct);
+    lab::Case("add").with("pointer", how).with("same_address", same_address).with("n", n).with(timing).correct(correct);
 }
 
 static int* managed(bool fill) {

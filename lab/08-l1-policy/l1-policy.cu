@@ -22,6 +22,12 @@ REREAD(load_lu, __ldlu(word))    // last use
 REREAD(load_cv, __ldcv(word))    // don't cache: fetch again
 REREAD(load_ldg, __ldg(word))    // read-only path
 
+/// One word of every line: what is fetched beside it depends on the granularity alone.
+__global__ void one_per_line(const float* a, float* out, int n) {
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i * 32 < n) out[i] = a[i * 32];
+}
+
 /// One block an SM reads its own `words` words twice: the second pass hits as far as L1 holds them.
 __global__ void carve_out(const float* a, float* out, int words) {
     const float* mine = a + size_t(blockIdx.x) * words;
@@ -57,6 +63,13 @@ int main(int argc, char** argv) {
         }
         lab::Case(kernel.name).with(timing).correct(correct);
     }
+
+    const int lines = n / 32;
+    const lab::Timing single = lab::timed(1, [&] { one_per_line<<<(lines + 255) / 256, 256>>>(a, out, n); });
+    const std::vector<float> words_read = lab::host(out, lines);
+    bool right = true;
+    for (int i = 0; i < lines; ++i) right &= words_read[i] == values[i * 32];
+    lab::Case("one_per_line").with(single).correct(right);
 
     // The split of the SM's array: what shared memory is promised is lost to L1.
     int sms = 0;

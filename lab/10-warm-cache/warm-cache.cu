@@ -1,5 +1,5 @@
 // Does what the host does before a kernel leave the kernel's data in L2? The same reading kernel after nothing, after a memset, after a
-// copy from the host and after another kernel that read the data. Arguments: mib=MEBIBYTES read
+// copy from the host and after another kernel that read the data. Arguments: share=N: the data is an N-th of L2
 #include "../lab.h"
 
 __global__ void read_all(const float4* a, float* out, size_t n) {
@@ -22,11 +22,11 @@ __global__ void flush(const float4* other, float* out, size_t n) {
 
 int main(int argc, char** argv) {
     lab::Arguments arguments(argc, argv);
-    const size_t mib = arguments.number("mib", 8);
+    const size_t share = arguments.number("share", 4);
     arguments.done();
-    const size_t n = mib << 16;  // float4
     int l2 = 0;
     CHECK(cudaDeviceGetAttribute(&l2, cudaDevAttrL2CacheSize, 0));
+    const size_t n = size_t(l2) / share / sizeof(float4);
     const size_t others = size_t(l2) * 2 / sizeof(float4);
     const std::vector<float4> ones(n, make_float4(1, 1, 1, 1));
     float4 *a = lab::device(ones), *other = lab::device<float4>(others);
