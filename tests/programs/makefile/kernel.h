@@ -1,0 +1,1 @@
+void saxpy(int n, float a, const float* x, float* y);
