@@ -111,7 +111,7 @@ uint32_t Accounting::on_access(const exec::AccessEvent& event) {
     return model_.access(access);
 }
 
-void Accounting::fold(profile::Launch& launch) const {
+void Accounting::fold(profile::Launch& launch, bool examples) const {
     const ptx::Module& module = kernel_.program().module();
     std::map<std::vector<profile::Frame>, size_t> lines;   // chain → index into launch.lines
     std::span<const memory::Counters> counters = model_.sites();
@@ -136,7 +136,7 @@ void Accounting::fold(profile::Launch& launch) const {
         access.bytes = site.bytes;
         access.instruction = slot.site;
         access.metrics = to_metrics(counters[slot.access.site]);
-        access.example = slot.example;
+        if (examples) access.example = slot.example;
         launch.lines[at->second].accesses.push_back(std::move(access));
     }
 }

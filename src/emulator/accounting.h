@@ -22,7 +22,7 @@ public:
     uint32_t on_access(const exec::AccessEvent& event) override;
 
     /// Adds the launch's lines and accesses (counts of the model's slots since begin_launch), innermost location first.
-    void fold(profile::Launch& launch) const;
+    void fold(profile::Launch& launch, bool examples) const;
 
 private:
     struct Slot {

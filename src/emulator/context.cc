@@ -7,6 +7,7 @@
 #include <cstdio>
 
 #include "emulator/accounting.h"
+#include "emulator/host_fault.h"
 #include "emulator/live_registers.h"
 #include "profile/catalogue.h"
 #include "ptx/link.h"
@@ -18,6 +19,8 @@ namespace {
 
 /// Hardware allocates at least 16 registers a thread (launch__registers_per_thread of kernels whose cubin says 8 to 15).
 constexpr uint32_t kLeastRegisters = 16;
+/// Launches of one kernel whose accesses come with an example: later ones of a loop show nothing new and would fill the disk.
+constexpr uint32_t kLaunchesWithExamples = 16;
 
 memory::Settings model_settings(const Settings& settings) {
     return {.l1 = memory::Settings::L1(settings.l1), .cold = settings.cold, .counts_only = settings.counts_only};
@@ -45,9 +48,11 @@ base::Result<std::unique_ptr<Context>> Context::create(const Settings& settings,
 
 Context::Context(Settings settings, gpu::Description gpu, std::unique_ptr<exec::DeviceMemory> memory, profile::Profile header)
     : settings_(std::move(settings)), gpu_(std::move(gpu)), memory_(std::move(memory)), model_(gpu_, model_settings(settings_)),
-      journal_(settings_.session, std::move(header)) {}
+      journal_(settings_.session, std::move(header)) {
+    if (journal_.open()) watch_host_accesses(memory_.get(), &journal_);
+}
 
-Context::~Context() = default;
+Context::~Context() { watch_host_accesses(nullptr, nullptr); }
 
 base::Result<Module*> Context::load(std::vector<Source> sources, std::string cubin) {
     std::vector<ptx::Module> units;
@@ -118,12 +123,15 @@ const ModuleFacts& Context::facts(Module& module) {
 
 base::Status Context::reset() {
     modules_.clear();
+    examples_.clear();
     textures_.clear();
     heap_ = 0;
+    watch_host_accesses(nullptr, nullptr);
     memory_.reset();                              // its addresses are fixed: the old arena must be gone first
     base::Result<std::unique_ptr<exec::DeviceMemory>> memory = exec::DeviceMemory::create(gpu_.memory_bytes);
     if (!memory) return memory.errors();
     memory_ = *std::move(memory);
+    if (journal_.open()) watch_host_accesses(memory_.get(), &journal_);
     model_ = memory::Model(gpu_, model_settings(settings_));
     timeline_.host_waits_for_all();
     return {};
@@ -217,7 +225,7 @@ LaunchResult Context::launch(const LaunchRequest& request) {
         std::copy_n(std::array{grid.x, grid.y, grid.z}.begin(), 3, record.grid);
         std::copy_n(std::array{block.x, block.y, block.z}.begin(), 3, record.block);
         record.stream = request.stream;
-        accounting.fold(record);
+        accounting.fold(record, examples_[&kernel]++ < kLaunchesWithExamples);
 
         uint64_t slots = uint64_t(fit.blocks_per_sm) * gpu_.sms;
         record.metrics = {
@@ -292,6 +300,15 @@ Timeline::Span Context::transfer(Direction direction, const std::string& memory,
         check_journal();
     }
     return span;
+}
+
+void Context::report_leaks() {
+    for (const exec::Allocation* each : memory_->allocations()) {
+        if (!each->name.starts_with("cuda")) continue;   // module variables and the device heap are ours
+        journal_.append(profile::Fault{.kind = "leak", .message = fmt::format("{} bytes of {} were never freed", each->bytes, each->name), .warning = true,
+                                       .numbers = {{"address", double(each->begin)}, {"bytes", double(each->bytes)}}});
+    }
+    check_journal();
 }
 
 void Context::mapped(const exec::Allocation& allocation) {

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -110,6 +111,9 @@ public:
     /// Releases every module, allocation, texture and stream; launches are numbered on.
     base::Status reset();
 
+    /// Writes a warning for each allocation of the program that is still there; for the end of the process, when the settings ask for it.
+    void report_leaks();
+
     void collect(bool on) { collecting_ = on; }     ///< cudaProfilerStart/Stop: launches and transfers outside are run, not written
     void set_heap_bytes(uint64_t bytes) { heap_bytes_ = bytes; }
     uint64_t heap_bytes() const { return heap_bytes_; }
@@ -134,6 +138,7 @@ private:
     exec::Textures textures_;
     std::vector<std::unique_ptr<Module>> modules_;
     uint64_t launches_ = 0;
+    std::map<const exec::Kernel*, uint32_t> examples_;  ///< how many launches of a kernel have had their example warps written
     bool collecting_ = true;
     uint64_t heap_ = 0, heap_bytes_ = 8 << 20;
     uint64_t stack_bytes_ = 1024;

@@ -67,6 +67,10 @@ emulator::Context* Runtime::context() {
     }
     context_ = *std::move(made);
     context_->report = [this](const std::string& text) { say_once(text); };
+    if (settings->report_leaks)
+        std::atexit([] {
+            if (emulator::Context* context = get().existing_context()) context->report_leaks();
+        });
     return context_.get();
 }
 
