@@ -25,4 +25,13 @@ int list_gpus(const Outputs& outputs);
 int show_gpu(const std::string& name, const Outputs& outputs);
 int explain(const std::string& name, const Outputs& outputs);
 
+struct LabOptions {
+    std::vector<std::string> experiments; ///< empty: all of them
+    std::vector<std::string> gpus;        ///< empty: those that an experiment names
+    std::string backend = "emulated";
+    bool list = false, full = false;
+    unsigned jobs = 1;                    ///< experiments that run at once
+};
+int run_lab(const LabOptions& options, const Outputs& outputs);
+
 }  // namespace lanescope::cli

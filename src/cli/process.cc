@@ -95,26 +95,33 @@ base::Result<int> run(const Command& command) {
     return wait_for(*child);
 }
 
-base::Result<std::string> output_of(const std::vector<std::string>& argv) {
+base::Result<Captured> capture(const Command& command) {
     int ends[2];
     if (::pipe2(ends, O_CLOEXEC) != 0) return base::error(fmt::format("cannot make a pipe: {}", std::strerror(errno)));
     posix_spawn_file_actions_t actions;
     ::posix_spawn_file_actions_init(&actions);
     ::posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
     ::posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
-    const auto child = spawn(argv, {}, &actions);
+    const auto child = spawn(command.argv, command.environment, &actions);
     ::posix_spawn_file_actions_destroy(&actions);
     ::close(ends[1]);
-    std::string text;
+    Captured captured;
     char buffer[4096];
     for (ssize_t count; child.ok() && ((count = ::read(ends[0], buffer, sizeof buffer)) > 0 || (count < 0 && errno == EINTR));)
-        if (count > 0) text.append(buffer, static_cast<size_t>(count));
+        if (count > 0) captured.output.append(buffer, static_cast<size_t>(count));
     ::close(ends[0]);
     if (!child.ok()) return child.errors();
     const auto status = wait_for(*child);
     if (!status.ok()) return status.errors();
-    if (*status != 0) return base::error(fmt::format("'{}' ended with status {}", argv[0], *status));
-    return text;
+    captured.status = *status;
+    return captured;
+}
+
+base::Result<std::string> output_of(const std::vector<std::string>& argv) {
+    auto captured = capture({argv, {}});
+    if (!captured.ok()) return captured.errors();
+    if (captured->status != 0) return base::error(fmt::format("'{}' ended with status {}", argv[0], captured->status));
+    return std::move(captured->output);
 }
 
 std::optional<std::filesystem::path> find_on_path(const std::string& name) {

@@ -26,6 +26,14 @@ base::Result<int> run(const Command& command);
 /// exit status is not 0.
 base::Result<std::string> output_of(const std::vector<std::string>& argv);
 
+struct Captured {
+    int status = 0;            ///< 128 + n where signal n ended it
+    std::string output;        ///< what it wrote to standard output
+};
+/// Runs a program without standard input to its end and keeps its output. May be called by several threads at once; signals are not
+/// handed on.
+base::Result<Captured> capture(const Command& command);
+
 /// The executable `name` on PATH.
 std::optional<std::filesystem::path> find_on_path(const std::string& name);
 /// The folder of the running lanescope.

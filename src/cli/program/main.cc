@@ -104,6 +104,25 @@ int main(int argc, char** argv) {
     show_command.footer("Example:\n  lanescope show p.json --html p.html");
     show_command.callback([&] { status = cli::show(profile, outputs); });
 
+    cli::LabOptions lab;
+    CLI::App& lab_command = *app.add_subcommand("lab", "Run the laboratory's experiments: tables, plots, and claims confirmed or refuted");
+    lab_command.add_option("EXPERIMENT", lab.experiments, "Number, name or folder of an experiment (default: all)");
+    lab_command.add_flag("--list", lab.list, "List the experiments");
+    lab_command.add_option("--gpu", lab.gpus, "The GPUs to emulate, side by side (default: the experiment's own)")->delimiter(',')->option_text("NAME[,NAME...]");
+    lab_command.add_option("--backend", lab.backend, "Emulate, or measure on this machine's GPU (default: emulated)")
+        ->check(CLI::IsMember({"emulated", "hardware"}))->option_text("emulated|hardware");
+    bool quick = false;
+    auto* full = lab_command.add_flag("--full", lab.full, "The sizes of a real measurement");
+    lab_command.add_flag("--quick", quick, "Small sizes, for emulation and CI (default)")->excludes(full);
+    lab_command.add_option("-j,--jobs", lab.jobs, "Emulated experiments that run at once (default: 1)")->check(CLI::Range(1u, 256u))->option_text("N");
+    lab_command.add_flag("-q,--quiet", outputs.quiet, "Nothing on the terminal");
+    lab_command.add_option("--json", outputs.json, "Write all cases and claims; '-' is standard output")->option_text("FILE");
+    lab_command.add_option("--html", outputs.html, "Write one self-contained page with plots and explanations")->option_text("FILE");
+    add_display_options(lab_command, outputs);
+    lab_command.footer("Examples:\n  lanescope lab --list\n  lanescope lab alignment --gpu k80,rtx4060,h200\n  lanescope lab --html lab.html\n"
+                       "Exit status 1: a claim is refuted or could not be decided (emulated), or a program failed.");
+    lab_command.callback([&] { status = cli::run_lab(lab, outputs); });
+
     std::string gpu;
     CLI::App& gpus_command = *app.add_subcommand("gpus", "List the GPUs that can be emulated, or show one with the source of each number");
     gpus_command.add_option("NAME", gpu, "One of them, or the path of a description");
