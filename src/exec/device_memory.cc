@@ -20,7 +20,9 @@ constexpr uint64_t kHostBytes = uint64_t(1) << 38;    // 256 GiB of addresses, u
 constexpr uint64_t round_up(uint64_t value, uint64_t unit) { return (value + unit - 1) / unit * unit; }
 
 /// Allocations take whole units; a page where the host may change protections.
-constexpr uint64_t unit(Region region) { return region == Region::kDevice ? DeviceMemory::kAlignment : kPage; }
+constexpr uint64_t unit(Region region) {
+    return region == Region::kDevice || region == Region::kHeap ? DeviceMemory::kAlignment : kPage;
+}
 
 /// Reserves addresses at `base`, or wherever there is room when another mapping stands there (sanitizers claim odd places).
 uint64_t reserve(uint64_t base, uint64_t bytes, int protection) {

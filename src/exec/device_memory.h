@@ -20,6 +20,7 @@ enum class Region : uint8_t {
     kDevice,      ///< cudaMalloc, module variables
     kHost,        ///< pinned and mapped host memory: the device reaches it over the link
     kManaged,     ///< one address for host and device, resides in device memory when the device used it last
+    kHeap,        ///< malloc of a kernel
     kRegistered,  ///< the program's own host memory, registered with adopt()
 };
 
@@ -85,7 +86,7 @@ private:
         std::map<uint64_t, uint64_t> free;           ///< begin → bytes
     };
     DeviceMemory() = default;
-    Arena& arena(Region region) { return region == Region::kDevice ? device_ : host_; }
+    Arena& arena(Region region) { return region == Region::kDevice || region == Region::kHeap ? device_ : host_; }
 
     static constexpr uint64_t kDeviceBase = 0x2000'0000'0000;  ///< above what sanitizers claim
     static constexpr size_t kFreedKept = 4096;       ///< released allocations remembered for messages

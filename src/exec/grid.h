@@ -28,12 +28,18 @@ struct Launch {
     bool count_instructions = false;                ///< fill GridResult::executions
 };
 
+/// The heap of device malloc, kept across kernels: its allocations are DeviceMemory's, of Region::kHeap.
+struct DeviceHeap {
+    uint64_t limit = 8 << 20;                       ///< cudaLimitMallocHeapSize
+    uint64_t used = 0;                              ///< bytes
+};
+
 /// Where a grid's side effects outside device memory go. Called in a reproducible order, from the calling thread.
 struct Sinks {
     std::function<void(std::string_view)> print;    ///< device printf, already formatted
     std::function<void(std::string_view)> error;    ///< the message of a failed device assert; without it: dropped
     const Textures* textures = nullptr;             ///< texture and surface objects by handle
-    uint64_t heap = 0, heap_bytes = 0;              ///< device address and size of the device malloc heap; 0: malloc returns null
+    DeviceHeap* heap = nullptr;                     ///< without it device malloc returns null
     const std::atomic<bool>* stop = nullptr;        ///< set by another thread or a signal handler: the grid ends with kInterrupted
     uint64_t start_ns = 0;                          ///< %globaltimer at the kernel's start
 };

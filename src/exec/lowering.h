@@ -1,0 +1,45 @@
+// What machine code makes of PTX's memory instructions, as far as it changes counts: the accesses that ptxas emits for each.
+//
+// - A global vector load of which only some components are used is narrowed to loads of those (H200, sweeps.cu: ld.v4 using x and w is two
+//   32-bit loads).
+// - Loads or stores of adjacent shared words become one wide access where the address is known to be aligned (patterns.cu).
+// - A vector local store is one 32-bit store a component (patterns.cu, local_dynamic: 33 requests a warp for 8 st.local.v4 and one st.local).
+// - An atomic whose result is unused is a reduction; with an address and an integer operand that are the same for the whole warp, one lane
+//   issues it (sweeps.cu, atomic_same).
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "exec/flow.h"
+#include "ptx/module.h"
+
+namespace lanescope::exec {
+
+/// A piece of an instruction's accesses: `bytes` a lane at `offset` from the address that the instruction computes.
+struct Piece {
+    int32_t offset = 0;
+    uint32_t bytes = 0;
+};
+
+class Lowering {
+public:
+    Lowering(const ptx::Function& function, const Flow& flow);
+
+    /// What a load or store accesses; empty: a neighbour's wider access covers it. Also for instructions of generic space.
+    const std::vector<Piece>& pieces(uint32_t instruction) const { return pieces_[instruction]; }
+    /// Whether all lanes of a warp are known to hold the same value in a register wherever they read it.
+    bool uniform(uint32_t reg) const { return uniform_[reg]; }
+    bool uniform(const ptx::Operand& operand) const;
+    /// Whether an atomic without result is reduced in the warp, so that one lane issues it.
+    bool reduces_in_warp(const ptx::Instruction& instruction) const;
+
+private:
+    void find_uniform(const ptx::Function& function);
+    void merge_shared(const ptx::Function& function, const Flow& flow);
+
+    std::vector<std::vector<Piece>> pieces_;
+    std::vector<bool> uniform_;
+};
+
+}  // namespace lanescope::exec
