@@ -26,10 +26,6 @@ memory::Settings model_settings(const Settings& settings) {
     return {.l1 = memory::Settings::L1(settings.l1), .cold = settings.cold, .counts_only = settings.counts_only};
 }
 
-bool uses_heap(const ptx::Module& module) {
-    return std::any_of(module.functions.begin(), module.functions.end(), [](const ptx::Function& f) { return f.name == "malloc"; });
-}
-
 }  // namespace
 
 base::Result<std::unique_ptr<Context>> Context::create(const Settings& settings, std::vector<std::string> program) {
@@ -125,7 +121,7 @@ base::Status Context::reset() {
     modules_.clear();
     examples_.clear();
     textures_.clear();
-    heap_ = 0;
+    heap_.used = 0;
     watch_host_accesses(nullptr, nullptr);
     memory_.reset();                              // its addresses are fixed: the old arena must be gone first
     base::Result<std::unique_ptr<exec::DeviceMemory>> memory = exec::DeviceMemory::create(gpu_.memory_bytes);
@@ -190,11 +186,6 @@ LaunchResult Context::launch(const LaunchRequest& request) {
     Occupancy fit = occupancy(gpu_, {.threads = threads, .registers_per_thread = known.registers, .shared_bytes = shared,
                                      .carveout_percent = request.carveout_percent});
     fit.blocks_per_sm = std::max(1u, fit.blocks_per_sm);
-    if (!heap_ && heap_bytes_ && uses_heap(request.module->ptx())) {
-        const exec::Allocation* heap = memory_->allocate(heap_bytes_, exec::Region::kDevice, "device heap");
-        heap_ = heap ? heap->begin : 0;
-    }
-
     Accounting accounting(kernel, model_);
     model_.begin_launch({.sites = accounting.slots(), .blocks_per_sm = fit.blocks_per_sm, .warps_per_block = fit.warps_per_block,
                          .shared_bytes_per_block = shared, .local_bytes_per_thread = known.local_bytes});
@@ -205,8 +196,7 @@ LaunchResult Context::launch(const LaunchRequest& request) {
     sinks.print = [](std::string_view text) { std::fwrite(text.data(), 1, text.size(), stdout); };
     sinks.error = [](std::string_view text) { std::fwrite(text.data(), 1, text.size(), stderr); };
     sinks.textures = &textures_;
-    sinks.heap = heap_;
-    sinks.heap_bytes = heap_ ? heap_bytes_ : 0;
+    sinks.heap = &heap_;
     sinks.start_ns = uint64_t(timeline_.host());
     exec::GridResult result = exec::run_grid(kernel, launch, *memory_, machine(fit, shared), &accounting, sinks);
     model_.end_launch();
@@ -304,7 +294,7 @@ Timeline::Span Context::transfer(Direction direction, const std::string& memory,
 
 void Context::report_leaks() {
     for (const exec::Allocation* each : memory_->allocations()) {
-        if (!each->name.starts_with("cuda")) continue;   // module variables and the device heap are ours
+        if (!each->name.starts_with("cuda")) continue;   // module variables are ours
         journal_.append(profile::Fault{.kind = "leak", .message = fmt::format("{} bytes of {} were never freed", each->bytes, each->name), .warning = true,
                                        .numbers = {{"address", double(each->begin)}, {"bytes", double(each->bytes)}}});
     }

@@ -115,8 +115,8 @@ public:
     void report_leaks();
 
     void collect(bool on) { collecting_ = on; }     ///< cudaProfilerStart/Stop: launches and transfers outside are run, not written
-    void set_heap_bytes(uint64_t bytes) { heap_bytes_ = bytes; }
-    uint64_t heap_bytes() const { return heap_bytes_; }
+    void set_heap_bytes(uint64_t bytes) { heap_.limit = bytes; }
+    uint64_t heap_bytes() const { return heap_.limit; }
     void set_stack_bytes(uint64_t bytes) { stack_bytes_ = bytes; }
     uint64_t stack_bytes() const { return stack_bytes_; }
     /// Trouble with the journal, for the user.
@@ -140,7 +140,7 @@ private:
     uint64_t launches_ = 0;
     std::map<const exec::Kernel*, uint32_t> examples_;  ///< how many launches of a kernel have had their example warps written
     bool collecting_ = true;
-    uint64_t heap_ = 0, heap_bytes_ = 8 << 20;
+    exec::DeviceHeap heap_;
     uint64_t stack_bytes_ = 1024;
 };
 
