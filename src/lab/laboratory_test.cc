@@ -88,7 +88,7 @@ TEST(Run, AsksTheRunnerForEachGpuAndJudgesTheClaims) {
     style.unicode = false;
     const std::string text = terminal(result, style);
     EXPECT_THAT(text, HasSubstr("add   1       l1_off        5     5     10    10"));
-    EXPECT_THAT(text, HasSubstr("confirmed h200: five at 1  [5]"));
+    EXPECT_THAT(text, HasSubstr("confirmed five at 1 (k80 5, h200 5)"));
     EXPECT_EQ(totals({result}, style).substr(0, 18), "3 claims confirmed");
     EXPECT_THAT(to_json({result}), HasSubstr("\"verdict\": \"confirmed\""));
     EXPECT_THAT(html({result}), testing::AllOf(HasSubstr("lanescope-lab/1"), testing::Not(HasSubstr("@DATA@"))));

@@ -96,32 +96,54 @@ std::string table(const ExperimentResult& result, const Style& style) {
     return whole;
 }
 
-std::string bars(const ExperimentResult& result, const Plot& plot, const Style& style) {
-    const Experiment& e = *result.experiment;
-    const auto column = std::find_if(e.columns.begin(), e.columns.end(), [&](const Column& c) { return c.name == plot.y; });
-    struct Bar {
-        std::string label;
-        double value;
-    };
-    std::vector<Bar> all;
-    double most = 0;
-    unsigned width = 0;
+struct Point {
+    std::string x;
+    double y;
+};
+/// The plot's points by GPU and series, in order.
+std::vector<std::pair<std::string, std::vector<Point>>> series_of(const ExperimentResult& result, const Plot& plot) {
+    std::vector<std::pair<std::string, std::vector<Point>>> all;
     for (const GpuResult& gpu : result.gpus)
         for (const Row& row : gpu.data.cases) {
             const double* value = number_in(row, plot.y);
             if (value == nullptr || !row.count(plot.x) || !Expression::matches(row, plot.where)) continue;
-            std::string label = text_of(row.at(plot.x));
-            if (!plot.series.empty() && row.count(plot.series)) label += " " + text_of(row.at(plot.series));
-            if (result.gpus.size() > 1) label = gpu.gpu + " " + label;
-            width = std::max(width, report::columns(label));
-            most = std::max(most, *value);
-            all.push_back({std::move(label), *value});
+            std::string name = result.gpus.size() > 1 ? gpu.gpu : "";
+            if (!plot.series.empty() && row.count(plot.series)) name += (name.empty() ? "" : " ") + text_of(row.at(plot.series));
+            auto found = std::find_if(all.begin(), all.end(), [&](const auto& each) { return each.first == name; });
+            if (found == all.end()) found = all.insert(all.end(), {name, {}});
+            found->second.push_back({text_of(row.at(plot.x)), *value});
         }
-    if (all.empty() || most <= 0) return {};
-    std::string out = "  " + report::paint(style, Color::kBold, plot.title.en) + '\n';
-    const unsigned length = std::clamp(int(style.width) - int(width) - 18, 10, 40);
-    for (const Bar& bar : all)
-        out += fmt::format("    {} {} {}\n", report::left(bar.label, width), report::bar(style, bar.value, most, length), shown(bar.value, column->unit));
+    return all;
+}
+
+/// Bars for comparisons; for a sweep a line of columns "▁▄█" for each series.
+std::string plot_of(const ExperimentResult& result, const Plot& plot, const Style& style) {
+    constexpr std::string_view kColumns[] = {"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
+    const auto unit = std::find_if(result.experiment->columns.begin(), result.experiment->columns.end(), [&](const Column& c) { return c.name == plot.y; })->unit;
+    const auto all = series_of(result, plot);
+    double most = 0;
+    unsigned names = 0, labels = 0;
+    for (const auto& [name, points] : all) {
+        names = std::max(names, report::columns(name));
+        for (const Point& point : points) most = std::max(most, point.y), labels = std::max(labels, report::columns(point.x));
+    }
+    if (most <= 0) return {};
+    const bool sweep = plot.kind == Plot::Kind::kLine && style.unicode;
+    std::string out = "  " + report::paint(style, Color::kBold, plot.title.en);
+    if (sweep) out += report::paint(style, Color::kDim, fmt::format("  {} = {} … {}", plot.x, all[0].second.front().x, all[0].second.back().x));
+    out += '\n';
+    for (const auto& [name, points] : all) {
+        std::string head = report::left(name, names), line;
+        double least = points[0].y, highest = points[0].y;
+        for (const Point& point : points) {
+            least = std::min(least, point.y), highest = std::max(highest, point.y);
+            if (sweep) line += kColumns[std::clamp(int(point.y / most * 8 - 1e-9), 0, 7)];
+            else
+                out += fmt::format("    {}{}{} {} {}\n", head, names == 0 ? "" : " ", report::left(point.x, labels),
+                                   report::bar(style, point.y, most, unsigned(std::clamp(int(style.width) - int(names + labels) - 20, 10, 40))), shown(point.y, unit));
+        }
+        if (sweep) out += fmt::format("    {}{}{}  {} … {}\n", head, names == 0 ? "" : " ", line, shown(least, unit), shown(highest, unit));
+    }
     return out;
 }
 
@@ -145,20 +167,30 @@ std::string journey(const ExperimentResult& result, const Plot& plot, const Styl
     return out;
 }
 
+/// A line for each claim: the GPUs that agree on a verdict stand behind it together, with their numbers.
 std::string claims(const ExperimentResult& result, const Style& style) {
+    struct Look {
+        Verdict verdict;
+        Color color;
+        std::string_view mark, plain;
+    };
+    constexpr Look kLooks[] = {{Verdict::kConfirmed, Color::kGreen, "✓ confirmed", "confirmed"},
+                               {Verdict::kRefuted, Color::kRed, "✗ refuted  ", "refuted  "},
+                               {Verdict::kUndecided, Color::kYellow, "? undecided", "undecided"}};
     std::string out;
     for (size_t c = 0; c < result.experiment->claims.size(); ++c)
-        for (const GpuResult& gpu : result.gpus) {
-            const ClaimResult& claim = gpu.claims[c];
-            if (claim.verdict == Verdict::kNotHere) continue;
-            const bool yes = claim.verdict == Verdict::kConfirmed, no = claim.verdict == Verdict::kRefuted;
-            const std::string mark = report::paint(style, yes ? Color::kGreen : no ? Color::kRed : Color::kYellow,
-                                                   yes ? (style.unicode ? "✓ confirmed" : "confirmed") : no ? (style.unicode ? "✗ refuted" : "refuted") : "? undecided");
-            const std::string number = claim.verdict == Verdict::kUndecided ? claim.reason : shown(claim.subject);
-            out += fmt::format("  {} {}: {}", mark, gpu.gpu, result.experiment->claims[c].says.en);
-            if (!number.empty()) out += report::paint(style, Color::kDim, fmt::format("  [{}]", number));
-            out += '\n';
-            if (no) out += report::paint(style, Color::kDim, "      " + result.experiment->claims[c].text) + '\n';
+        for (const Look& look : kLooks) {
+            std::string numbers;
+            for (const GpuResult& gpu : result.gpus) {
+                const ClaimResult& claim = gpu.claims[c];
+                if (claim.verdict != look.verdict) continue;
+                const std::string number = look.verdict == Verdict::kUndecided ? claim.reason : shown(claim.subject);
+                numbers += (numbers.empty() ? "" : ", ") + gpu.gpu + (number.empty() ? "" : " " + number);
+            }
+            if (numbers.empty()) continue;
+            const std::string says = fmt::format("{} ({})", result.experiment->claims[c].says.en, numbers);
+            out += fmt::format("  {} {}\n", report::paint(style, look.color, style.unicode ? look.mark : look.plain), report::wrap(says, style.width - 14, 14));
+            if (look.verdict == Verdict::kRefuted) out += report::paint(style, Color::kDim, std::string(14, ' ') + result.experiment->claims[c].text) + '\n';
         }
     return out;
 }
@@ -202,7 +234,7 @@ std::string terminal(const ExperimentResult& result, const Style& style) {
     for (const Plot& plot : e.plots) {
         std::string drawn;
         if (plot.kind == Plot::Kind::kJourney) drawn = journey(result, plot, style);
-        else if (plot.kind != Plot::Kind::kWarps) drawn = bars(result, plot, style);
+        else if (plot.kind != Plot::Kind::kWarps) drawn = plot_of(result, plot, style);
         if (!drawn.empty()) out += drawn + '\n';
     }
     return out + claims(result, style);
