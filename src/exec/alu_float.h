@@ -86,6 +86,9 @@ inline float propagate(float result, T...) { return canonical(result); }
 
 template <class T>
 inline T first_nan(T result, T a, T b) { return propagate(result, b, a); }
+/// A fused operation prefers b's NaN to c's, and that to a's.
+template <class T>
+inline T fused_nan(T result, T a, T b, T c) { return propagate(result, a, c, b); }
 
 /// F with the rules around it: .ftz on the way in and out, .sat, which NaN comes out.
 template <class F, bool kFlush, bool kSaturate>
@@ -93,6 +96,7 @@ struct Ruled {
     template <class... T> auto operator()(T... a) const {
         auto result = kFlush ? compute(flush(a)...) : F()(a...);
         if constexpr (requires { F::kFirstNan; }) result = first_nan(result, a...);
+        else if constexpr (sizeof...(T) == 3) result = fused_nan(result, a...);
         else result = propagate(result, a...);
         return kSaturate ? saturate(result) : result;
     }

@@ -103,7 +103,7 @@ inline uint64_t encode(const Exact& value, const Format& format, Rounding roundi
     return toward_zero ? sign | format.largest : beyond;
 }
 
-/// The value of a code. Exact; NaN where the code is one.
+/// The value of a code of a format below f64. Exact; NaN where the code is one.
 inline double decode(uint64_t code, const Format& format) {
     const bool negative = (code >> format.sign_bit() & 1) != 0;
     const uint64_t magnitude = code & ((uint64_t(1) << format.sign_bit()) - 1);
@@ -112,8 +112,8 @@ inline double decode(uint64_t code, const Format& format) {
     double value = 0;
     if (format.infinity && magnitude >= format.infinity_code()) value = fraction != 0 ? __builtin_nan("") : __builtin_inf();
     else if (!format.infinity && format.has_nan && magnitude == format.nan) value = __builtin_nan("");
-    else if (exponent == 0) value = __builtin_ldexp(double(fraction), format.smallest_exponent() - format.mantissa_bits);
-    else value = __builtin_ldexp(double(fraction | uint64_t(1) << format.mantissa_bits), exponent - format.bias() - format.mantissa_bits);
+    else if (exponent == 0) value = double(fraction) * double_of(uint64_t(format.smallest_exponent() - format.mantissa_bits + 1023) << 52);
+    else value = double_of(uint64_t(exponent - format.bias() + 1023) << 52 | fraction << (52 - format.mantissa_bits));
     return negative ? -value : value;
 }
 

@@ -4,6 +4,7 @@
 #include <map>
 
 #include "exec/lane_op.h"
+#include "exec/mma.h"
 #include "ptx/parser.h"
 
 namespace lanescope::semantics {
@@ -28,6 +29,8 @@ struct Row {
 struct Step {
     exec::LaneOperation operation;
     exec::LaneOperands operands{};
+    exec::WarpOperation warp_operation;
+    exec::WarpOperands warp_operands{};
 };
 
 }  // namespace
@@ -52,11 +55,13 @@ Replayed replay(const Variant& variant) {
         if (instruction.opcode == ptx::Opcode::kRet) break;
         Step step;
         step.operation = exec::find_lane_function(instruction, function.registers);
-        if (!step.operation) {
+        step.warp_operation = exec::find_warp_function(instruction);
+        if (!step.operation && !step.warp_operation) {
             result.failure = "no semantics";
             return result;
         }
         step.operands.control = step.operation.control;
+        step.warp_operands.control = step.warp_operation.control;
         step.operands.destination[exec::kCarryDestination] = carry.words;
         step.operands.source[exec::kCarrySource] = carry.words;
         size_t destinations = 0, sources = 0;
@@ -68,7 +73,9 @@ Replayed replay(const Variant& variant) {
                 row = &immediates.at(used_immediates++);
                 for (unsigned lane = 0; lane < 32; ++lane) row->set(32, lane, uint64_t(operand.value));
             }
-            if (writes) step.operands.destination[destinations++] = row->words;
+            if (step.warp_operation && writes) step.warp_operands.destination[destinations++] = row->words;
+            else if (step.warp_operation) step.warp_operands.source[sources++] = row->words;
+            else if (writes) step.operands.destination[destinations++] = row->words;
             else step.operands.source[sources++] = row->words;
         };
         for (size_t i = 0; i < instruction.operands.size(); ++i) {
@@ -83,7 +90,10 @@ Replayed replay(const Variant& variant) {
     for (unsigned warp = 0; warp < kSamples / 32; ++warp) {
         for (unsigned k = 0; k < variant.inputs.size(); ++k)
             for (unsigned lane = 0; lane < 32; ++lane) rows[by_name.at("i" + std::to_string(k))].set(variant.inputs[k].bits, lane, input(variant, k, 32 * warp + lane));
-        for (const Step& step : steps) step.operation.function(step.operands, UINT32_MAX);
+        for (const Step& step : steps) {
+            if (step.warp_operation) step.warp_operation.function(step.warp_operands);
+            else step.operation.function(step.operands, UINT32_MAX);
+        }
         for (unsigned k = 0; k < variant.outputs.size(); ++k)
             for (unsigned lane = 0; lane < 32; ++lane)
                 result.outputs[k][32 * warp + lane] = rows[by_name.at("o" + std::to_string(k))].get(variant.outputs[k].bits, lane);
