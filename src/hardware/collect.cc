@@ -1,0 +1,400 @@
+// The runs of one request, in order: times, lines, counters; and what to fall back on where one of them can't be had.
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <regex>
+
+#include "base/file.h"
+#include "gpu/description.h"
+#include "hardware/cupti.h"
+#include "hardware/hardware.h"
+#include "hardware/injection.h"
+#include "hardware/merge.h"
+#include "hardware/metrics.h"
+#include "profile/catalogue.h"
+
+namespace lanescope::hardware {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr int kInsufficientPrivileges = 35, kVirtualPrivileges = 40, kMig = 43;  // CUptiResult
+
+struct Folder {
+    fs::path path;
+    Folder() {
+        std::string name = (fs::temp_directory_path() / "lanescope-XXXXXX").string();
+        if (::mkdtemp(name.data())) path = name;
+    }
+    ~Folder() {
+        std::error_code ignored;
+        if (!path.empty() && !std::getenv("LANESCOPE_KEEP_SESSION")) fs::remove_all(path, ignored);
+    }
+    Folder(const Folder&) = delete;
+    Folder& operator=(const Folder&) = delete;
+};
+
+/// Counters as they are asked for: CUPTI's name on this chip, and the name in the profile.
+struct Counters {
+    std::vector<std::string> names, profile_names, unsupported;
+    Cupti::Plan plan;
+};
+
+base::Result<Counters> choose_counters(const Request& request, const Cupti& cupti, const std::string& chip) {
+    std::vector<std::string> wanted = request.metrics.empty() ? default_metrics() : request.metrics;
+    wanted.insert(wanted.end(), request.extra_metrics.begin(), request.extra_metrics.end());
+    std::vector<std::string> tried;
+    for (auto& metric : wanted)
+        for (auto& name : names_on_chips(metric)) tried.push_back(name);
+    auto supported = cupti.supported(chip, tried);
+    Counters out;
+    for (size_t i = 0, next = 0; i < wanted.size(); ++i) {
+        size_t first = next;
+        next += names_on_chips(wanted[i]).size();
+        if (std::count(out.profile_names.begin(), out.profile_names.end(), wanted[i])) continue;
+        auto found = std::find(supported.begin() + ptrdiff_t(first), supported.begin() + ptrdiff_t(next), true);
+        if (found == supported.begin() + ptrdiff_t(next)) {
+            out.unsupported.push_back(wanted[i]);
+            continue;
+        }
+        out.names.push_back(tried[size_t(found - supported.begin())]);
+        out.profile_names.push_back(wanted[i]);
+    }
+    if (out.names.empty()) return out;
+    auto plan = cupti.plan(chip, out.names);
+    if (!plan) return plan.errors();
+    out.plan = *plan;
+    return out;
+}
+
+class Collection {
+public:
+    Collection(const Request& request, const Availability& available) : request_(request), available_(available), input_(folder_.path) {}
+
+    base::Result<Outcome> run();
+
+private:
+    struct Run {
+        Events events;
+        Ended ended;
+    };
+    struct Replay {
+        std::string folder;       ///< where images and cubins go
+        std::string extra;        ///< further lines of the request
+        double limit = 0;
+        bool first = false;
+    };
+    base::Result<Run> once(const std::string& mode, const Replay& replay);
+    void collect_lines();
+    void collect_counters();
+    bool collect_by_kernel_replay(const std::string& reason);
+    bool read_counters(const Events& events, const fs::path& images);
+    void describe();
+    void step(const std::string& doing);
+    void warn(std::string text) {
+        if (std::find(outcome_.warnings.begin(), outcome_.warnings.end(), text) == outcome_.warnings.end())
+            outcome_.warnings.push_back(std::move(text));
+    }
+    bool cancelled() const { return request_.cancelled && request_.cancelled(); }
+    void explain(const Events& events, const std::string& lost);
+    double limit() const { return request_.time_limit > 0 ? request_.time_limit : std::max(60.0, 30 * first_.ended.seconds); }
+
+    const Request& request_;
+    const Availability& available_;
+    Folder folder_;
+    Input input_;
+    std::optional<Cupti> cupti_;
+    Counters counters_;
+    Run first_;
+    Selection selection_;
+    Outcome outcome_;
+    uint32_t run_ = 0, runs_ = 1;
+    bool denied_ = false;
+};
+
+void Collection::step(const std::string& doing) {
+    ++run_;
+    if (request_.progress) request_.progress({run_, std::max(run_, runs_), doing});
+}
+
+base::Result<Collection::Run> Collection::once(const std::string& mode, const Replay& replay) {
+    fs::path folder = folder_.path / std::to_string(run_);
+    std::error_code error;
+    fs::create_directory(folder, error);
+    if (error) return base::error("cannot make a folder for the session: " + error.message());
+    std::string text = fmt::format("mode {}\ncupti {}\nimages {}\n{}", mode, cupti_->path(), replay.folder, replay.extra);
+    for (auto& [begin, end] : selection_) text += fmt::format("select {} {}\n", begin, end);
+    if (auto status = base::write_file(folder / "request", text); !status) return status.errors();
+
+    auto library = injection_library();
+    if (!library) return library.errors();
+    Command command;
+    command.argv = request_.argv;
+    command.environment = {{"CUDA_INJECTION64_PATH", *library}, {"LANESCOPE_SESSION", folder.string()}};
+    command.input = input_.open_run(replay.first);
+    command.quiet = !replay.first;
+    command.time_limit = replay.limit;
+    command.cancelled = request_.cancelled;
+    auto ended = execute(command);
+    input_.close_run();
+    if (!ended) return ended.errors();
+    Run run;
+    run.ended = *ended;
+    if (auto bytes = base::read_file(folder / "events")) {
+        auto events = parse_events(*bytes, (folder / "events").string());
+        if (!events) return events.errors();
+        run.events = std::move(*events);
+    }
+    size_t others = 0;
+    for (auto& entry : fs::directory_iterator(folder, error)) others += entry.path().filename().string().starts_with("other.");
+    if (others)
+        warn(fmt::format("{} more process{} of the program used the GPU and {} not measured: only the first one is", others,
+                         others == 1 ? "" : "es", others == 1 ? "was" : "were"));
+    return run;
+}
+
+/// Says why a kind of collection gave nothing.
+void Collection::explain(const Events& events, const std::string& lost) {
+    for (auto& failed : events.failed) {
+        if (failed.code == kInsufficientPrivileges || failed.code == kVirtualPrivileges) {
+            denied_ = true;
+            return warn(lost + ": the driver lets only administrators read GPU performance counters (ERR_NVGPUCTRPERM); run as root, or put "
+                               "'options nvidia NVreg_RestrictProfilingToAdminUsers=0' into /etc/modprobe.d/ and restart");
+        }
+        if (failed.code == kMig) return warn(lost + ": this is a slice of a GPU (MIG); CUPTI reads counters of whole GPUs only");
+        return warn(fmt::format("{}: {} failed: {} ({})", lost, failed.call, failed.text, failed.code));
+    }
+    if (!events.loaded) return warn(lost + ": the program didn't load the CUDA driver in this run");
+    warn(lost + (events.notes.empty() ? "" : ": " + events.notes.front()));
+}
+
+base::Result<Outcome> Collection::run() {
+    if (folder_.path.empty()) return base::error("cannot make a folder for the session in " + fs::temp_directory_path().string());
+    auto cupti = Cupti::load();
+    if (!cupti) return cupti.errors();
+    cupti_ = std::move(*cupti);
+    if (available_.counters) {
+        auto counters = choose_counters(request_, *cupti_, available_.device.chip);
+        if (!counters) return counters.errors();
+        counters_ = std::move(*counters);
+    }
+    runs_ = 1 + (available_.counters ? uint32_t(request_.lines) + counters_.plan.passes : 0);
+
+    step("times and transfers");
+    auto first = once("activity", {.first = true});
+    if (!first) return first.errors();
+    first_ = std::move(*first);
+    outcome_.exit_status = first_.ended.exit_status;
+    describe();
+    if (!first_.events.loaded) {
+        warn("the program never started CUDA (or is a set-user-id or 32-bit program), so there is nothing to measure");
+        return outcome_;
+    }
+    if (!first_.events.subscribed) explain(first_.events, "no times, no transfers");
+    for (auto& note : first_.events.notes) warn(note);
+    if (first_.events.dropped) warn(fmt::format("{} records of kernels and transfers were lost", first_.events.dropped));
+    if (first_.ended.signal)
+        warn(fmt::format("the program was ended by signal {} ({}): what it did up to there was measured", first_.ended.signal,
+                         strsignal(first_.ended.signal)));
+    selection_ = select(first_.events.launches, request_);
+    add_times(outcome_.profile, first_.events, selection_, available_.device);
+    if (outcome_.profile.launches.empty())
+        warn(first_.events.launches.empty() ? "the program launched no kernel" : "no kernel launch matches what was asked for");
+    bool more = available_.counters && !outcome_.profile.launches.empty() && !first_.ended.cancelled && !cancelled();
+    if (more && input_.lost()) warn("the program reads from a terminal only in its first run; the others see an empty input");
+    if (more && request_.lines) collect_lines();
+    if (more && !denied_ && !counters_.names.empty() && !cancelled()) collect_counters();
+
+    if (!available_.counters && !available_.problem.empty()) warn("no counters: " + available_.problem);
+    for (auto& launch : outcome_.profile.launches) {
+        for (auto& name : counters_.unsupported) launch.absent[name] = available_.device.chip + " has no counter of this name";
+        auto time = launch.metrics.find("lanescope__time_in_program.sum");
+        if (time != launch.metrics.end()) launch.metrics.try_emplace("gpu__time_duration.sum", time->second);
+        profile::roll_up(launch);
+        for (auto& [name, value] : launch.metrics) launch.absent.erase(name);
+    }
+    outcome_.profile.settings["runs"] = std::to_string(run_);
+    return std::move(outcome_);
+}
+
+void Collection::collect_lines() {
+    step("counts by source line");
+    fs::path cubin_folder = folder_.path / "cubins";
+    fs::create_directory(cubin_folder);
+    std::string extra;
+    for (auto& metric : sass_metrics())
+        for (auto& names : metric.alternatives)
+            for (auto& name : names) extra += "metric " + name + "\n";
+    auto run = once("sass", {.folder = cubin_folder.string(), .extra = extra, .limit = limit()});
+    if (!run) return warn("no counts by source line: " + run.errors().front().message);
+    if (run->ended.cancelled) return;
+    if (run->ended.timed_out)
+        return warn(fmt::format("no counts by source line: the program was stopped after {:.0f} s; kernel totals remain", limit()));
+    if (run->events.sass.empty()) return explain(run->events, "no counts by source line");
+    if (std::string what = difference(first_.events.launches, run->events.launches); !what.empty())
+        warn("the program's launches differ from run to run (" + what + "): counts by source line are those of the second run");
+    std::map<uint32_t, Cubin> cubins;
+    for (auto& [crc, name] : run->events.cubins) {
+        auto bytes = base::read_file(cubin_folder / name);
+        if (!bytes) continue;
+        auto cubin = Cubin::parse(*bytes, name);
+        if (cubin) cubins.emplace(crc, std::move(*cubin));
+        else warn("no source lines for some kernels: " + base::to_string(cubin.errors().front()));
+    }
+    add_lines(outcome_.profile, run->events, cubins, available_.device.compute_capability);
+}
+
+bool Collection::read_counters(const Events& events, const fs::path& images) {
+    size_t read = 0;
+    for (auto& segment : events.segments) {
+        if (segment.dropped) warn(fmt::format("counters of {} launches were lost", segment.dropped));
+        auto image = base::read_file(images / fmt::format("{}.image", segment.index));
+        if (!image) continue;
+        auto values = cupti_->evaluate(available_.device.chip, *image, counters_.names, segment.ranges);
+        if (!values) {
+            warn("no counters: " + values.errors().front().message);
+            continue;
+        }
+        std::string problem = add_counters(outcome_.profile, events, segment.index, counters_.profile_names, *values);
+        if (problem.empty()) ++read;
+        else warn("no counters: " + problem);
+    }
+    return read != 0;
+}
+
+void Collection::collect_counters() {
+    fs::path images = folder_.path / "images";
+    fs::create_directory(images);
+    fs::path config = folder_.path / "config";
+    if (auto status = base::write_file(config, counters_.plan.config); !status) return warn(status.errors().front().message);
+    std::string common = fmt::format("config {}\nreplay application\nflush {}\n", config.string(), request_.warm ? 0 : 1);
+    for (auto& name : counters_.names) common += "metric " + name + "\n";
+
+    struct State {
+        SegmentPlan plan;
+        uint64_t pass = 0, nesting = 1;
+        bool complete = false;
+    };
+    std::vector<State> states;
+    for (auto& plan : segments(first_.events.launches, selection_)) states.push_back({plan});
+    Events last;
+    for (uint32_t pass = 1; pass <= counters_.plan.passes; ++pass) {
+        step(fmt::format("counters, pass {} of {}", pass, counters_.plan.passes));
+        std::string extra = common;
+        for (size_t i = 0; i < states.size(); ++i)
+            extra += fmt::format("segment {} {} {} {} {}\n", i, states[i].plan.begin, states[i].plan.end, states[i].pass, states[i].nesting);
+        auto run = once("range", {.folder = images.string(), .extra = extra, .limit = limit()});
+        if (!run) return warn("no counters: " + run.errors().front().message);
+        if (run->ended.cancelled) return warn("counters were not completed: interrupted");
+        if (run->ended.timed_out) return warn(fmt::format("no counters: the program was stopped after {:.0f} s", limit()));
+        if (run->events.segments.empty()) {
+            explain(run->events, "no counters");
+            return;
+        }
+        if (std::string what = difference(first_.events.launches, run->events.launches); !what.empty()) {
+            collect_by_kernel_replay(what);
+            return;
+        }
+        for (auto& segment : run->events.segments) {
+            if (segment.index >= states.size()) continue;
+            states[segment.index].pass = segment.pass;
+            states[segment.index].nesting = segment.nesting;
+            states[segment.index].complete = segment.complete;
+        }
+        last = std::move(run->events);
+        if (std::all_of(states.begin(), states.end(), [](auto& s) { return s.complete; })) break;
+    }
+    if (!std::all_of(states.begin(), states.end(), [](auto& s) { return s.complete; }))
+        warn("some launches lack counters: not every pass reached them");
+    outcome_.profile.settings["replay"] = "application";
+    read_counters(last, images);
+    if (!last.failed.empty()) explain(last, "counters may be incomplete");
+}
+
+bool Collection::collect_by_kernel_replay(const std::string& reason) {
+    step("counters, kernel by kernel");
+    fs::path images = folder_.path / "replayed";
+    fs::create_directory(images);
+    std::string extra = fmt::format("config {}\nreplay kernel\nflush 0\n", (folder_.path / "config").string());
+    for (auto& name : counters_.names) extra += "metric " + name + "\n";
+    // Which launches there will be isn't known now, so the images cover the numbers, whatever is launched under them.
+    uint64_t index = 0;
+    for (auto& plan : segments(first_.events.launches, selection_)) extra += fmt::format("segment {} {} {} 0 1\n", index++, plan.begin, plan.end);
+    auto run = once("range", {.folder = images.string(), .extra = extra, .limit = limit() * counters_.plan.passes});
+    if (!run || run->events.segments.empty()) {
+        if (run) explain(run->events, "no counters");
+        return false;
+    }
+    warn("the program's launches differ from run to run (" + reason +
+         "): counters were taken by repeating each kernel, with caches as the kernel itself left them; traffic to L2 and memory is not comparable");
+    outcome_.profile.settings["replay"] = "kernel";
+    for (auto& launch : outcome_.profile.launches)
+        launch.notes.push_back("counters by kernel replay: caches were not flushed between passes, so L2 and memory traffic differ from a cold run");
+    return read_counters(run->events, images);
+}
+
+void Collection::describe() {
+    profile::Profile& profile = outcome_.profile;
+    const Device& device = available_.device;
+    profile.backend = "hardware";
+    profile.argv = request_.argv;
+    profile.gpu_name = device.product;
+    for (auto& name : gpu::known_names())
+        if (auto description = gpu::load(name); description && description->product == device.product) profile.gpu_name = name;
+    nlohmann::json numbers = {{"product", device.product},
+                              {"chip", device.chip},
+                              {"compute_capability", device.compute_capability},
+                              {"sms", device.sms},
+                              {"l2_bytes", device.l2_bytes},
+                              {"memory_bytes", device.memory_bytes},
+                              {"clock_mhz", device.sm_khz / 1e3},
+                              {"memory_clock_mhz", device.memory_khz / 1e3},
+                              {"bus_bits", device.bus_bits},
+                              {"driver", available_.driver}};
+    profile.gpu_json = numbers.dump();
+    profile.settings["caches"] = request_.warm ? "warm" : "cold";
+    profile.settings["driver"] = available_.driver;
+    uint32_t version = first_.events.cupti_version;
+    profile.settings["cupti"] = fmt::format("{}.{}.{}", version / 10000, version % 10000 / 100, version % 100);
+    auto today = std::chrono::system_clock::to_time_t(std::chrono::system_clock::now());
+    profile.settings["date"] = fmt::format("{:%Y-%m-%d}", fmt::gmtime(today));
+}
+
+}  // namespace
+
+base::Result<Outcome> run(const Request& request) {
+    if (request.argv.empty()) return base::error("no program to run");
+    try {
+        std::regex check(request.kernel);
+    } catch (const std::regex_error& problem) {
+        return base::error("'" + request.kernel + "' is not a regular expression: " + problem.what());
+    }
+    Availability available = probe();
+    if (!available.times) return base::error(available.problem + (available.remedy.empty() ? "" : "; " + available.remedy));
+    return Collection(request, available).run();
+}
+
+base::Result<Runs> plan(const Request& request, const Availability& available) {
+    Runs runs;
+    runs.lines = request.lines && available.counters ? 1 : 0;
+    if (!available.counters) return runs;
+    auto cupti = Cupti::load();
+    if (!cupti) return cupti.errors();
+    auto counters = choose_counters(request, *cupti, available.device.chip);
+    if (!counters) return counters.errors();
+    runs.counters = counters->plan.passes;
+    runs.metrics = counters->profile_names;
+    runs.unsupported = counters->unsupported;
+    return runs;
+}
+
+}  // namespace lanescope::hardware

@@ -1,0 +1,81 @@
+#include "hardware/inject/api.h"
+#include "hardware/inject/collector.h"
+#include "hardware/inject/session.h"
+
+namespace lanescope::inject {
+
+namespace {
+
+// Each thread reads 16 bytes in steps of the whole grid. Volatile, so that nothing is dropped; reads, because neither a memset
+// nor a copy was seen to leave L2 as cold as ncu's flush does.
+constexpr char kPtx[] = R"(
+.version 6.0
+.target sm_50
+.address_size 64
+.visible .entry lanescope_flush(.param .u64 buffer, .param .u64 bytes)
+{
+    .reg .pred %p;
+    .reg .b32 %r<8>;
+    .reg .b64 %rd<6>;
+    ld.param.u64 %rd0, [buffer];
+    ld.param.u64 %rd1, [bytes];
+    cvta.to.global.u64 %rd0, %rd0;
+    mov.u32 %r0, %ctaid.x;
+    mov.u32 %r1, %ntid.x;
+    mov.u32 %r2, %tid.x;
+    mov.u32 %r3, %nctaid.x;
+    mad.lo.u32 %r0, %r0, %r1, %r2;
+    mul.lo.u32 %r3, %r3, %r1;
+    mul.wide.u32 %rd2, %r0, 16;
+    mul.wide.u32 %rd3, %r3, 16;
+loop:
+    setp.ge.u64 %p, %rd2, %rd1;
+    @%p bra done;
+    add.u64 %rd4, %rd0, %rd2;
+    ld.volatile.global.v4.u32 {%r4, %r5, %r6, %r7}, [%rd4];
+    add.u64 %rd2, %rd2, %rd3;
+    bra loop;
+done:
+    ret;
+}
+)";
+
+struct Flusher {
+    CUfunction function = nullptr;
+    CUdeviceptr buffer = 0;
+    uint64_t bytes = 0;
+    unsigned blocks = 0;
+    CUcontext context = nullptr;
+};
+
+bool prepare(Flusher& flusher, CUcontext context) {
+    flusher = {.context = context};
+    CUdevice device = 0;
+    int l2 = 0, multiprocessors = 0;
+    CUmodule module = nullptr;
+    if (!succeeded("cuCtxGetDevice", api.cuCtxGetDevice(&device)) ||
+        !succeeded("cuDeviceGetAttribute", api.cuDeviceGetAttribute(&l2, CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE, device)) ||
+        !succeeded("cuDeviceGetAttribute", api.cuDeviceGetAttribute(&multiprocessors, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, device)) ||
+        !succeeded("cuModuleLoadData", api.cuModuleLoadData(&module, kPtx)) ||
+        !succeeded("cuModuleGetFunction", api.cuModuleGetFunction(&flusher.function, module, "lanescope_flush")))
+        return false;
+    for (flusher.bytes = uint64_t(64) << 20; flusher.bytes < 4 * uint64_t(l2);) flusher.bytes *= 2;
+    flusher.blocks = unsigned(multiprocessors) * 4;
+    return succeeded("cuMemAlloc", api.cuMemAlloc(&flusher.buffer, flusher.bytes));
+}
+
+}  // namespace
+
+bool flush_caches(CUstream stream) {
+    static Flusher flusher;
+    static bool usable = false;
+    CUcontext context = nullptr;
+    if (!succeeded("cuCtxGetCurrent", api.cuCtxGetCurrent(&context))) return false;
+    if (context != flusher.context) usable = prepare(flusher, context);
+    if (!usable) return false;
+    void* arguments[] = {&flusher.buffer, &flusher.bytes};
+    return succeeded("cuLaunchKernel (flush)",
+                     api.cuLaunchKernel(flusher.function, flusher.blocks, 1, 1, 512, 1, 1, 0, stream, arguments, nullptr));
+}
+
+}  // namespace lanescope::inject

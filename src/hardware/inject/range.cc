@@ -1,0 +1,145 @@
+// Hardware counters of each launch. With application replay one run of the program submits one pass; the counter image
+// travels from run to run as a file. With kernel replay one run does all passes, caches warm from the second on.
+#include <vector>
+
+#include "hardware/inject/api.h"
+#include "hardware/inject/collector.h"
+#include "hardware/inject/session.h"
+
+namespace lanescope::inject {
+
+namespace {
+
+class RangeCollector : public Collector {
+public:
+    void begin() override {
+        config_ = slurp(request.config);
+        for (auto& name : request.metrics) names_.push_back(name.c_str());
+    }
+
+    void context_created(CUcontext context) override {
+        if (object_) {
+            events.line("note", "second context: no counters from it");
+            return;
+        }
+        CUpti_Profiler_Initialize_Params initialize{CUpti_Profiler_Initialize_Params_STRUCT_SIZE};
+        if (!succeeded("cuptiProfilerInitialize", api.cuptiProfilerInitialize(&initialize))) return;
+        CUpti_RangeProfiler_Enable_Params enable{CUpti_RangeProfiler_Enable_Params_STRUCT_SIZE};
+        enable.ctx = context;
+        if (!succeeded("cuptiRangeProfilerEnable", api.cuptiRangeProfilerEnable(&enable))) return;
+        object_ = enable.pRangeProfilerObject;
+        context_ = context;
+        // Already here where the first launch is wanted; the usual place, and outside of any launch.
+        if (next_ < request.segments.size() && request.segments[next_].begin == launches_) open();
+    }
+
+    void launch_starting(const LaunchInfo& launch) override {
+        if (launch.context != context_ || !object_) return;
+        if (!opened_ && next_ < request.segments.size() && launch.index >= request.segments[next_].begin) open();
+        flushed_ = opened_ && launch.selected && request.flush && flush_caches(launch.stream);
+    }
+
+    void launch_finished(const LaunchInfo& launch, bool ran) override {
+        launches_ = launch.index + (ran ? 1 : 0);
+        if (launch.context != context_ || !opened_) return;
+        // A range for our flush, if any, then one for the launch: how the ranges of the image find their launches.
+        events.line("range", launch.index, request.segments[next_].index, int(flushed_), int(ran));
+        if (ran && launch.index >= request.segments[next_].end) close();
+    }
+
+    void context_destroyed(CUcontext context) override {
+        if (context == context_) end();
+    }
+
+    void end() override {
+        if (!object_) return;
+        if (opened_) close();
+        CUpti_RangeProfiler_Disable_Params disable{CUpti_RangeProfiler_Disable_Params_STRUCT_SIZE};
+        disable.pRangeProfilerObject = object_;
+        object_ = nullptr;
+        context_ = nullptr;
+        succeeded("cuptiRangeProfilerDisable", api.cuptiRangeProfilerDisable(&disable));
+    }
+
+private:
+    std::string image_path(const Segment& segment) const { return request.images + "/" + std::to_string(segment.index) + ".image"; }
+
+    void open() {
+        const Segment& segment = request.segments[next_];
+        size_t ranges = size_t(segment.end - segment.begin + 1) * (request.flush ? 2 : 1) + 8;
+        image_ = slurp(image_path(segment));
+        if (image_.empty()) {
+            CUpti_RangeProfiler_GetCounterDataSize_Params size{CUpti_RangeProfiler_GetCounterDataSize_Params_STRUCT_SIZE};
+            size.pRangeProfilerObject = object_;
+            size.pMetricNames = names_.data();
+            size.numMetrics = names_.size();
+            size.maxNumOfRanges = ranges;
+            size.maxNumRangeTreeNodes = uint32_t(ranges);
+            if (!succeeded("cuptiRangeProfilerGetCounterDataSize", api.cuptiRangeProfilerGetCounterDataSize(&size))) return give_up();
+            image_.resize(size.counterDataSize);
+            CUpti_RangeProfiler_CounterDataImage_Initialize_Params image{CUpti_RangeProfiler_CounterDataImage_Initialize_Params_STRUCT_SIZE};
+            image.pRangeProfilerObject = object_;
+            image.counterDataSize = image_.size();
+            image.pCounterData = bytes(image_);
+            if (!succeeded("cuptiRangeProfilerCounterDataImageInitialize", api.cuptiRangeProfilerCounterDataImageInitialize(&image)))
+                return give_up();
+        }
+        CUpti_RangeProfiler_SetConfig_Params config{CUpti_RangeProfiler_SetConfig_Params_STRUCT_SIZE};
+        config.pRangeProfilerObject = object_;
+        config.configSize = config_.size();
+        config.pConfig = bytes(config_);
+        config.counterDataImageSize = image_.size();
+        config.pCounterDataImage = bytes(image_);
+        config.range = CUPTI_AutoRange;
+        config.replayMode = request.kernel_replay ? CUPTI_KernelReplay : CUPTI_ApplicationReplay;
+        config.maxRangesPerPass = ranges;
+        config.numNestingLevels = 1;
+        config.minNestingLevel = 1;
+        config.passIndex = segment.pass;
+        config.targetNestingLevel = uint16_t(segment.nesting);
+        if (!succeeded("cuptiRangeProfilerSetConfig", api.cuptiRangeProfilerSetConfig(&config))) return give_up();
+        CUpti_RangeProfiler_Start_Params start{CUpti_RangeProfiler_Start_Params_STRUCT_SIZE};
+        start.pRangeProfilerObject = object_;
+        if (!succeeded("cuptiRangeProfilerStart", api.cuptiRangeProfilerStart(&start))) return give_up();
+        opened_ = true;
+    }
+
+    void close() {
+        const Segment& segment = request.segments[next_++];
+        opened_ = false;
+        CUpti_RangeProfiler_Stop_Params stop{CUpti_RangeProfiler_Stop_Params_STRUCT_SIZE};
+        stop.pRangeProfilerObject = object_;
+        if (!succeeded("cuptiRangeProfilerStop", api.cuptiRangeProfilerStop(&stop))) return;
+        CUpti_RangeProfiler_DecodeData_Params decode{CUpti_RangeProfiler_DecodeData_Params_STRUCT_SIZE};
+        decode.pRangeProfilerObject = object_;
+        if (!succeeded("cuptiRangeProfilerDecodeData", api.cuptiRangeProfilerDecodeData(&decode))) return;
+        CUpti_RangeProfiler_GetCounterDataInfo_Params info{CUpti_RangeProfiler_GetCounterDataInfo_Params_STRUCT_SIZE};
+        info.pCounterDataImage = bytes(image_);
+        info.counterDataImageSize = image_.size();
+        if (!succeeded("cuptiRangeProfilerGetCounterDataInfo", api.cuptiRangeProfilerGetCounterDataInfo(&info))) return;
+        if (!replace(image_path(segment), image_.data(), image_.size())) {
+            events.line("error", "write counter image", 1, image_path(segment));
+            return;
+        }
+        events.line("segment", segment.index, stop.passIndex, stop.targetNestingLevel, unsigned(stop.isAllPassSubmitted),
+                    decode.numOfRangeDropped, info.numTotalRanges);
+        events.flush();
+    }
+
+    void give_up() { next_ = request.segments.size(); }
+    static uint8_t* bytes(std::string& text) { return reinterpret_cast<uint8_t*>(text.data()); }
+
+    CUpti_RangeProfiler_Object* object_ = nullptr;
+    CUcontext context_ = nullptr;
+    std::string config_, image_;
+    std::vector<const char*> names_;
+    size_t next_ = 0;             ///< segment that is open or comes next
+    bool opened_ = false, flushed_ = false;
+    uint64_t launches_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<Collector> make_range_collector() { return std::make_unique<RangeCollector>(); }
+
+}  // namespace lanescope::inject

@@ -1,0 +1,46 @@
+#include "hardware/metrics.h"
+
+#include "profile/catalogue.h"
+
+namespace lanescope::hardware {
+
+std::vector<std::string> default_metrics() {
+    std::vector<std::string> out;
+    for (auto& metric : profile::catalogue()) {
+        auto starts = [&](std::string_view prefix) { return metric.name.starts_with(prefix); };
+        bool counter = metric.name.find("__") != std::string_view::npos && !starts("launch__") && !starts("lanescope__");
+        bool by_line = starts("smsp__sass_inst_executed_op");
+        bool quotient = metric.kind == profile::Kind::kRatio || metric.kind == profile::Kind::kPercent || metric.kind == profile::Kind::kRate;
+        // Distinct bytes are in no count by line, so a formula over them can't be followed here; the counter itself can be read.
+        bool follows = quotient && !metric.formula.empty() && metric.formula.find("unique_bytes") == std::string_view::npos;
+        if (counter && !by_line && !follows) out.emplace_back(metric.name);
+    }
+    return out;
+}
+
+std::vector<std::string> names_on_chips(const std::string& metric) {
+    std::vector<std::string> out{metric};
+    // GB20x counts by operation: dram__bytes_op_read.
+    for (auto& direction : {"_read", "_write"}) {
+        size_t at = metric.find(direction);
+        if (metric.starts_with("dram__") && at != std::string::npos) out.push_back(metric.substr(0, at) + "_op" + metric.substr(at));
+    }
+    return out;
+}
+
+const std::vector<SassMetric>& sass_metrics() {
+    static const std::vector<SassMetric> kMetrics = {
+        {"instructions", {{"smsp__sass_inst_executed"}}},
+        {"threads", {{"smsp__sass_thread_inst_executed"}}},
+        {"sectors", {{"smsp__sass_sectors_mem_global"}}},
+        {"ideal_sectors",
+         {{"smsp__sass_sectors_mem_global_ideal"}, {"smsp__sass_sectors_mem_global_op_ld_ideal", "smsp__sass_sectors_mem_global_op_st_ideal"}}},
+        {"tags", {{"smsp__sass_l1tex_tags_mem_global"}}},
+        {"wavefronts", {{"smsp__sass_l1tex_pipe_lsu_wavefronts_mem_shared"}}},
+        {"ideal_wavefronts", {{"smsp__sass_l1tex_pipe_lsu_wavefronts_mem_shared_ideal"}}},
+        {"local_sectors", {{"smsp__sass_sectors_mem_local"}}},
+    };
+    return kMetrics;
+}
+
+}  // namespace lanescope::hardware
