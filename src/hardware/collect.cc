@@ -276,7 +276,8 @@ void Collection::collect_counters() {
     fs::create_directory(images);
     fs::path config = folder_.path / "config";
     if (auto status = base::write_file(config, counters_.plan.config); !status) return warn(status.errors().front().message);
-    std::string common = fmt::format("config {}\nreplay application\nflush {}\n", config.string(), request_.warm ? 0 : 1);
+    std::string common = fmt::format("config {}\nreplay application\nranges {}\nflush {}\n", config.string(),
+                                     std::getenv("LANESCOPE_AUTO") ? "auto" : "user", request_.warm ? 0 : 1);
     for (auto& name : counters_.names) common += "metric " + name + "\n";
 
     struct State {

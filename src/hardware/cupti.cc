@@ -4,6 +4,7 @@
 
 #include <cupti.h>
 #include <cupti_profiler_host.h>
+#include <cupti_profiler_target.h>
 #include <cupti_target.h>
 #include <dlfcn.h>
 #include <fmt/format.h>
@@ -22,6 +23,7 @@ namespace {
 #define LANESCOPE_HOST_FUNCTIONS(X)         \
     X(cuptiGetVersion)                      \
     X(cuptiGetResultString)                 \
+    X(cuptiProfilerInitialize)              \
     X(cuptiDeviceGetChipName)               \
     X(cuptiProfilerHostInitialize)          \
     X(cuptiProfilerHostDeinitialize)        \
@@ -178,6 +180,10 @@ std::vector<std::string> Cupti::chips() const {
 }
 
 base::Result<std::string> Cupti::chip_of(uint32_t device) const {
+    // Without it the next call crashes instead of failing (CUPTI 13.0).
+    CUpti_Profiler_Initialize_Params initialize{CUpti_Profiler_Initialize_Params_STRUCT_SIZE};
+    CUptiResult ready = library_->cuptiProfilerInitialize(&initialize);
+    if (ready != CUPTI_SUCCESS) return library_->failed("cuptiProfilerInitialize", ready);
     CUpti_Device_GetChipName_Params params{CUpti_Device_GetChipName_Params_STRUCT_SIZE};
     params.deviceIndex = device;
     CUptiResult result = library_->cuptiDeviceGetChipName(&params);

@@ -42,11 +42,6 @@ private:
 void read_line(Events& events, std::string_view line) {
     Words words(line);
     std::string_view kind = words.text();
-    auto time = [&] {
-        double seconds = 0;
-        words.number(seconds);
-        events.times.emplace_back(kind, seconds);
-    };
     if (kind == "launch") {
         LaunchEvent e;
         words.numbers(e.index, e.correlation, e.context);
@@ -98,8 +93,8 @@ void read_line(Events& events, std::string_view line) {
     } else if (kind == "range") {
         RangeEvent e;
         words.numbers(e.launch, e.segment);
-        e.flushed = words.flag();
-        e.ran = words.flag();
+        words.number(e.skipped);
+        e.own = words.flag();
         events.ranges.push_back(e);
     } else if (kind == "segment") {
         SegmentEvent e;
@@ -123,20 +118,17 @@ void read_line(Events& events, std::string_view line) {
         events.dropped += count;
     } else if (kind == "loaded") {
         events.loaded = true;
-        words.text();
-        words.text();
-        time();
     } else if (kind == "subscribed") {
         events.subscribed = true;
         words.number(events.cupti_version);
-        time();
-    } else if (kind == "context") {
-        words.text();
-        time();
-    } else if (kind == "exit" || kind == "end") {
-        events.ended = events.ended || kind == "end";
-        time();
-    } else {
+    } else if (kind == "end") {
+        events.ended = true;
+    } else if (kind == "time") {
+        std::string part(words.text());
+        double seconds = 0;
+        words.number(seconds);
+        events.times.emplace_back(std::move(part), seconds);
+    } else if (kind != "context") {
         throw std::out_of_range("unknown event '" + std::string(kind) + "'");
     }
 }

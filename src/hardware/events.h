@@ -55,10 +55,10 @@ struct SassEvent {
     std::vector<uint64_t> values;
 };
 
-/// A launch while counters were collected: first the range of our flush, if any, then its own.
+/// A launch while counters were collected: how many ranges of the image to skip (our flush), then whether one is its own.
 struct RangeEvent {
-    uint64_t launch = 0, segment = 0;
-    bool flushed = false, ran = false;
+    uint64_t launch = 0, segment = 0, skipped = 0;
+    bool own = false;
 };
 
 struct SegmentEvent {
@@ -91,7 +91,7 @@ struct Events {
     std::vector<FailedCall> failed;
     std::vector<std::string> notes;
     uint64_t dropped = 0;
-    /// Seconds of the steady clock by event (loaded, subscribed, context, exit, end): where a run's time went.
+    /// Seconds of the steady clock at which each part was done: where a run's time went.
     std::vector<std::pair<std::string, double>> times;
 };
 

@@ -79,6 +79,17 @@ profile::Launch* find_launch(profile::Profile& profile, uint64_t index) {
     return found == profile.launches.end() || found->index != index ? nullptr : &*found;
 }
 
+/// The launch of the profile that `index` was in a later run; nothing where that run launched something else there.
+profile::Launch* same_launch(profile::Profile& profile, const Events& later, uint64_t index) {
+    profile::Launch* launch = find_launch(profile, index);
+    if (!launch || index >= later.launches.size()) return nullptr;
+    const LaunchEvent& event = later.launches[index];
+    bool same = event.symbol == launch->symbol;
+    for (int i = 0; i < 3; ++i)
+        same = same && std::max(1u, event.grid[i]) == launch->grid[i] && std::max(1u, event.block[i]) == launch->block[i];
+    return same ? launch : nullptr;
+}
+
 uint32_t round_up(uint32_t value, uint32_t unit) { return (value + unit - 1) / unit * unit; }
 
 }  // namespace
@@ -244,7 +255,7 @@ void add_lines(profile::Profile& profile, const Events& events, const std::map<u
                                        "memory_l1_tag_requests_global", "memory_l1_wavefronts_shared", "memory_l1_wavefronts_shared_ideal",
                                        "smsp__inst_executed.sum", "smsp__thread_inst_executed.sum"};
     for (auto& [index, places] : launches) {
-        profile::Launch* launch = find_launch(profile, index);
+        profile::Launch* launch = same_launch(profile, events, index);
         if (!launch) continue;
         for (auto& name : kSummed) launch->metrics[name] = 0;
         for (auto& [place, line] : places) {
@@ -259,16 +270,16 @@ std::string add_counters(profile::Profile& profile, const Events& events, uint64
                          const std::vector<std::vector<double>>& values) {
     size_t expected = 0;
     for (auto& event : events.ranges)
-        if (event.segment == segment) expected += size_t(event.flushed) + size_t(event.ran);
+        if (event.segment == segment) expected += event.skipped + size_t(event.own);
     if (expected != values.size())
         return fmt::format("{} ranges were counted where {} were expected, so they can't be told apart", values.size(), expected);
     size_t range = 0;
     for (auto& event : events.ranges) {
         if (event.segment != segment) continue;
-        range += event.flushed;
-        if (!event.ran) continue;
+        range += event.skipped;
+        if (!event.own) continue;
         const auto& row = values[range++];
-        profile::Launch* launch = find_launch(profile, event.launch);
+        profile::Launch* launch = same_launch(profile, events, event.launch);
         if (!launch) continue;
         for (size_t i = 0; i < metrics.size(); ++i) {
             if (row[i] == row[i]) launch->metrics[metrics[i]] = row[i];

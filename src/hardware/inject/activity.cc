@@ -71,12 +71,13 @@ public:
             succeeded("cuptiActivityEnable", api.cuptiActivityEnable(kind));
     }
 
-    void context_created(CUcontext context) override {
+    void context_created(CUcontext) override {
+        if (configured_) return;
+        configured_ = true;
         CUpti_ActivityUnifiedMemoryCounterConfig counters[2] = {};
         counters[0].kind = CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_BYTES_TRANSFER_HTOD;
         counters[1].kind = CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_BYTES_TRANSFER_DTOH;
         CUdevice device = 0;
-        (void)context;
         if (api.cuCtxGetDevice(&device) != CUDA_SUCCESS) device = 0;
         for (auto& counter : counters) {
             counter.scope = CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_SCOPE_PROCESS_SINGLE_DEVICE;
@@ -99,6 +100,7 @@ public:
     bool serialises() const override { return false; }
 
 private:
+    bool configured_ = false;
     std::chrono::steady_clock::time_point flushed_{};
 };
 

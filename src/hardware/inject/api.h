@@ -28,6 +28,8 @@ namespace lanescope::inject {
     X(cuptiProfilerInitialize)                 \
     X(cuptiDeviceGetChipName)                  \
     X(cuptiSassMetricsGetProperties)           \
+    X(cuptiSassMetricsGetNumOfMetrics)         \
+    X(cuptiSassMetricsGetMetrics)              \
     X(cuptiSassMetricsSetConfig)               \
     X(cuptiSassMetricsUnsetConfig)             \
     X(cuptiSassMetricsEnable)                  \
@@ -39,6 +41,8 @@ namespace lanescope::inject {
     X(cuptiRangeProfilerSetConfig)             \
     X(cuptiRangeProfilerStart)                 \
     X(cuptiRangeProfilerStop)                  \
+    X(cuptiRangeProfilerPushRange)             \
+    X(cuptiRangeProfilerPopRange)              \
     X(cuptiRangeProfilerDecodeData)            \
     X(cuptiRangeProfilerGetCounterDataSize)    \
     X(cuptiRangeProfilerCounterDataImageInitialize) \

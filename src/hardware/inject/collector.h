@@ -52,5 +52,7 @@ private:
 /// Makes L2 hold none of the program's data, as ncu does before every kernel: a kernel of ours reads a buffer of four
 /// times the L2 on `stream`. False when it couldn't.
 bool flush_caches(CUstream stream);
+/// The context of the last flush is going: the next one needs a kernel and a buffer of its own.
+void forget_flush();
 
 }  // namespace lanescope::inject

@@ -3,7 +3,6 @@
 #include <unistd.h>
 
 #include <atomic>
-#include <chrono>
 #include <cstdlib>
 #include <map>
 #include <mutex>
@@ -110,15 +109,14 @@ void on_launch(CUpti_CallbackId id, const CUpti_CallbackData& data) {
     }
 }
 
-double seconds() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
-
 void on_resource(CUpti_CallbackId id, const void* data) {
     OwnWork own;
     switch (id) {
         case CUPTI_CBID_RESOURCE_CONTEXT_CREATED: {
             CUcontext context = static_cast<const CUpti_ResourceData*>(data)->context;
             contexts[context] = unsigned(contexts.size());
-            events.line("context", contexts[context], seconds());
+            events.line("context", contexts[context]);
+            timing("context");
             collector->context_created(context);
             break;
         }
@@ -144,10 +142,11 @@ void CUPTIAPI on_callback(void*, CUpti_CallbackDomain domain, CUpti_CallbackId i
 void at_exit() {
     if (ended.exchange(true)) return;
     OwnWork own;
-    events.line("exit", seconds());
+    timing("exit");
     events.flush();
     collector->end();
-    events.line("end", seconds());
+    events.line("end");
+    timing("end");
     events.flush();
 }
 
@@ -160,7 +159,8 @@ void start() {
         return;
     }
     request = read_request(path + "/request");
-    events.line("loaded", request.mode, getpid(), seconds());
+    events.line("loaded", request.mode, getpid());
+    timing("loaded");
     events.flush();
     if (std::string missing = api.load(request.cupti); !missing.empty()) {
         events.line("error", "load", 1, missing);
@@ -190,7 +190,8 @@ void start() {
         enable(CUPTI_CB_DOMAIN_SYNCHRONIZE, CUPTI_CBID_SYNCHRONIZE_CONTEXT_SYNCHRONIZED);
     }
     collector->begin();
-    events.line("subscribed", version, seconds());
+    events.line("subscribed", version);
+    timing("subscribed");
     events.flush();
     std::atexit(at_exit);
 }

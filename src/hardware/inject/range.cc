@@ -24,10 +24,12 @@ public:
         }
         CUpti_Profiler_Initialize_Params initialize{CUpti_Profiler_Initialize_Params_STRUCT_SIZE};
         if (!succeeded("cuptiProfilerInitialize", api.cuptiProfilerInitialize(&initialize))) return;
+        timing("initialized");
         CUpti_RangeProfiler_Enable_Params enable{CUpti_RangeProfiler_Enable_Params_STRUCT_SIZE};
         enable.ctx = context;
         if (!succeeded("cuptiRangeProfilerEnable", api.cuptiRangeProfilerEnable(&enable))) return;
         object_ = enable.pRangeProfilerObject;
+        timing("enabled");
         context_ = context;
         // Already here where the first launch is wanted; the usual place, and outside of any launch.
         if (next_ < request.segments.size() && request.segments[next_].begin == launches_) open();
@@ -37,13 +39,29 @@ public:
         if (launch.context != context_ || !object_) return;
         if (!opened_ && next_ < request.segments.size() && launch.index >= request.segments[next_].begin) open();
         flushed_ = opened_ && launch.selected && request.flush && flush_caches(launch.stream);
+        if (first_) timing("first flush");
+        first_ = false;
+        pushed_ = false;
+        if (!opened_ || !request.user_ranges || !launch.selected) return;
+        std::string name = std::to_string(launch.index);
+        CUpti_RangeProfiler_PushRange_Params push{CUpti_RangeProfiler_PushRange_Params_STRUCT_SIZE};
+        push.pRangeProfilerObject = object_;
+        push.pRangeName = name.c_str();
+        pushed_ = succeeded("cuptiRangeProfilerPushRange", api.cuptiRangeProfilerPushRange(&push));
     }
 
     void launch_finished(const LaunchInfo& launch, bool ran) override {
         launches_ = launch.index + (ran ? 1 : 0);
         if (launch.context != context_ || !opened_) return;
-        // A range for our flush, if any, then one for the launch: how the ranges of the image find their launches.
-        events.line("range", launch.index, request.segments[next_].index, int(flushed_), int(ran));
+        if (pushed_) {
+            CUpti_RangeProfiler_PopRange_Params pop{CUpti_RangeProfiler_PopRange_Params_STRUCT_SIZE};
+            pop.pRangeProfilerObject = object_;
+            succeeded("cuptiRangeProfilerPopRange", api.cuptiRangeProfilerPopRange(&pop));
+        }
+        // How the ranges of the image find their launches: some to skip (our flush), then one of the launch, if it has one.
+        int skipped = request.user_ranges ? int(pushed_ && !ran) : int(flushed_);
+        bool own = request.user_ranges ? pushed_ && ran : ran;
+        events.line("range", launch.index, request.segments[next_].index, skipped, int(own));
         if (ran && launch.index >= request.segments[next_].end) close();
     }
 
@@ -52,6 +70,7 @@ public:
     }
 
     void end() override {
+        forget_flush();
         if (!object_) return;
         if (opened_) close();
         CUpti_RangeProfiler_Disable_Params disable{CUpti_RangeProfiler_Disable_Params_STRUCT_SIZE};
@@ -66,7 +85,7 @@ private:
 
     void open() {
         const Segment& segment = request.segments[next_];
-        size_t ranges = size_t(segment.end - segment.begin + 1) * (request.flush ? 2 : 1) + 8;
+        size_t ranges = size_t(segment.end - segment.begin + 1) * (request.flush && !request.user_ranges ? 2 : 1) + 8;
         image_ = slurp(image_path(segment));
         if (image_.empty()) {
             CUpti_RangeProfiler_GetCounterDataSize_Params size{CUpti_RangeProfiler_GetCounterDataSize_Params_STRUCT_SIZE};
@@ -84,13 +103,14 @@ private:
             if (!succeeded("cuptiRangeProfilerCounterDataImageInitialize", api.cuptiRangeProfilerCounterDataImageInitialize(&image)))
                 return give_up();
         }
+        timing("image");
         CUpti_RangeProfiler_SetConfig_Params config{CUpti_RangeProfiler_SetConfig_Params_STRUCT_SIZE};
         config.pRangeProfilerObject = object_;
         config.configSize = config_.size();
         config.pConfig = bytes(config_);
         config.counterDataImageSize = image_.size();
         config.pCounterDataImage = bytes(image_);
-        config.range = CUPTI_AutoRange;
+        config.range = request.user_ranges ? CUPTI_UserRange : CUPTI_AutoRange;
         config.replayMode = request.kernel_replay ? CUPTI_KernelReplay : CUPTI_ApplicationReplay;
         config.maxRangesPerPass = ranges;
         config.numNestingLevels = 1;
@@ -98,18 +118,22 @@ private:
         config.passIndex = segment.pass;
         config.targetNestingLevel = uint16_t(segment.nesting);
         if (!succeeded("cuptiRangeProfilerSetConfig", api.cuptiRangeProfilerSetConfig(&config))) return give_up();
+        timing("configured");
         CUpti_RangeProfiler_Start_Params start{CUpti_RangeProfiler_Start_Params_STRUCT_SIZE};
         start.pRangeProfilerObject = object_;
         if (!succeeded("cuptiRangeProfilerStart", api.cuptiRangeProfilerStart(&start))) return give_up();
         opened_ = true;
+        timing("started");
     }
 
     void close() {
         const Segment& segment = request.segments[next_++];
         opened_ = false;
+        timing("stopping");
         CUpti_RangeProfiler_Stop_Params stop{CUpti_RangeProfiler_Stop_Params_STRUCT_SIZE};
         stop.pRangeProfilerObject = object_;
         if (!succeeded("cuptiRangeProfilerStop", api.cuptiRangeProfilerStop(&stop))) return;
+        timing("stopped");
         CUpti_RangeProfiler_DecodeData_Params decode{CUpti_RangeProfiler_DecodeData_Params_STRUCT_SIZE};
         decode.pRangeProfilerObject = object_;
         if (!succeeded("cuptiRangeProfilerDecodeData", api.cuptiRangeProfilerDecodeData(&decode))) return;
@@ -121,6 +145,7 @@ private:
             events.line("error", "write counter image", 1, image_path(segment));
             return;
         }
+        timing("decoded");
         events.line("segment", segment.index, stop.passIndex, stop.targetNestingLevel, unsigned(stop.isAllPassSubmitted),
                     decode.numOfRangeDropped, info.numTotalRanges);
         events.flush();
@@ -134,7 +159,7 @@ private:
     std::string config_, image_;
     std::vector<const char*> names_;
     size_t next_ = 0;             ///< segment that is open or comes next
-    bool opened_ = false, flushed_ = false;
+    bool opened_ = false, flushed_ = false, pushed_ = false, first_ = true;
     uint64_t launches_ = 0;
 };
 

@@ -1,7 +1,7 @@
 // Counts of each machine instruction, launch by launch.
 #include <algorithm>
 #include <map>
-#include <set>
+#include <string>
 #include <vector>
 
 #include "hardware/inject/api.h"
@@ -19,14 +19,19 @@ public:
             events.line("note", "second context: no counts by line from it");
             return;
         }
+        // After a reset of the device the configuration is still set, and setting it again fails.
+        if (!columns_.empty() || configure()) enable(context);
+    }
+
+    bool configure() {
         CUdevice device = 0;
         CUpti_Profiler_Initialize_Params initialize{CUpti_Profiler_Initialize_Params_STRUCT_SIZE};
         if (!succeeded("cuptiProfilerInitialize", api.cuptiProfilerInitialize(&initialize)) ||
             !succeeded("cuCtxGetDevice", api.cuCtxGetDevice(&device)))
-            return;
+            return false;
         CUpti_Device_GetChipName_Params chip{CUpti_Device_GetChipName_Params_STRUCT_SIZE};
         chip.deviceIndex = size_t(device);
-        if (!succeeded("cuptiDeviceGetChipName", api.cuptiDeviceGetChipName(&chip))) return;
+        if (!succeeded("cuptiDeviceGetChipName", api.cuptiDeviceGetChipName(&chip))) return false;
         std::vector<CUpti_SassMetrics_Config> configs;
         for (auto& name : request.metrics) {
             CUpti_SassMetrics_GetProperties_Params properties{CUpti_SassMetrics_GetProperties_Params_STRUCT_SIZE};
@@ -41,20 +46,27 @@ public:
             // Sums over SMs are wrong at the finer granularities.
             configs.push_back({properties.metric.metricId, CUPTI_SASS_METRICS_OUTPUT_GRANULARITY_GPU});
         }
-        if (configs.empty()) return;
+        if (configs.empty()) return false;
         std::string names;
-        for (auto& name : columns_) names += (names.empty() ? "" : " ") + name;
+        for (auto& name : columns_) {
+            if (!names.empty()) names += ' ';
+            names += name;
+        }
         events.line("columns", names);
         CUpti_SassMetricsSetConfig_Params config{CUpti_SassMetricsSetConfig_Params_STRUCT_SIZE};
         config.pConfigs = configs.data();
         config.numOfMetricConfig = configs.size();
         config.deviceIndex = uint32_t(device);
-        if (!succeeded("cuptiSassMetricsSetConfig", api.cuptiSassMetricsSetConfig(&config))) return;
+        if (!succeeded("cuptiSassMetricsSetConfig", api.cuptiSassMetricsSetConfig(&config))) return false;
         device_ = uint32_t(device);
-        CUpti_SassMetricsEnable_Params enable{CUpti_SassMetricsEnable_Params_STRUCT_SIZE};
-        enable.ctx = context;
-        enable.enableLazyPatching = 1;  // without it functions are missed
-        if (succeeded("cuptiSassMetricsEnable", api.cuptiSassMetricsEnable(&enable))) context_ = context;
+        return true;
+    }
+
+    void enable(CUcontext context) {
+        CUpti_SassMetricsEnable_Params params{CUpti_SassMetricsEnable_Params_STRUCT_SIZE};
+        params.ctx = context;
+        params.enableLazyPatching = 1;  // without it functions are missed
+        if (succeeded("cuptiSassMetricsEnable", api.cuptiSassMetricsEnable(&params))) context_ = context;
     }
 
     void launch_finished(const LaunchInfo& launch, bool ran) override {
@@ -74,21 +86,26 @@ public:
     }
 
     void context_destroyed(CUcontext context) override {
-        if (context == context_) end();
+        if (context == context_) disable();
     }
 
     void end() override {
-        if (!context_) return;
-        CUpti_SassMetricsDisable_Params disable{CUpti_SassMetricsDisable_Params_STRUCT_SIZE};
-        disable.ctx = context_;
-        context_ = nullptr;
-        succeeded("cuptiSassMetricsDisable", api.cuptiSassMetricsDisable(&disable));
+        disable();
+        if (columns_.empty()) return;
         CUpti_SassMetricsUnsetConfig_Params unset{CUpti_SassMetricsUnsetConfig_Params_STRUCT_SIZE};
         unset.deviceIndex = device_;
         succeeded("cuptiSassMetricsUnsetConfig", api.cuptiSassMetricsUnsetConfig(&unset));
     }
 
 private:
+    void disable() {
+        if (!context_) return;
+        CUpti_SassMetricsDisable_Params disable{CUpti_SassMetricsDisable_Params_STRUCT_SIZE};
+        disable.ctx = context_;
+        context_ = nullptr;
+        succeeded("cuptiSassMetricsDisable", api.cuptiSassMetricsDisable(&disable));
+    }
+
     void flush(uint64_t launch, bool keep) {
         CUpti_SassMetricsGetDataProperties_Params properties{CUpti_SassMetricsGetDataProperties_Params_STRUCT_SIZE};
         properties.ctx = context_;
@@ -108,12 +125,13 @@ private:
         flush.pMetricsData = data.data();
         if (!succeeded("cuptiSassMetricsFlushData", api.cuptiSassMetricsFlushData(&flush)) || !keep) return;
         // One record a metric and instruction; one line of the answer an instruction.
-        using Instruction = std::tuple<uint32_t, uint32_t, uint32_t>;
+        // Functions are told apart by name: CUPTI 13.0 gives all of a module the index 0.
+        using Instruction = std::tuple<uint32_t, size_t, uint32_t>;
         std::map<Instruction, std::vector<uint64_t>> rows;
         for (auto& record : data) {
-            if (functions_.insert({record.cubinCrc, record.functionIndex}).second)
-                events.line("function", record.cubinCrc, record.functionIndex, record.functionName);
-            auto& row = rows[{record.cubinCrc, record.functionIndex, record.pcOffset}];
+            auto [function, fresh] = functions_.try_emplace({record.cubinCrc, record.functionName}, functions_.size());
+            if (fresh) events.line("function", record.cubinCrc, function->second, record.functionName);
+            auto& row = rows[{record.cubinCrc, function->second, record.pcOffset}];
             row.resize(columns_.size());
             for (size_t i = 0; i < instances; ++i)
                 if (auto column = column_.find(record.pInstanceValues[i].metricId); column != column_.end())
@@ -122,7 +140,10 @@ private:
         for (auto& [instruction, row] : rows) {
             if (std::all_of(row.begin(), row.end(), [](uint64_t value) { return value == 0; })) continue;
             std::string text;
-            for (uint64_t value : row) text += (text.empty() ? "" : " ") + std::to_string(value);
+            for (uint64_t value : row) {
+                if (!text.empty()) text += ' ';
+                text += std::to_string(value);
+            }
             events.line("sass", launch, std::get<0>(instruction), std::get<1>(instruction), std::get<2>(instruction), text);
         }
     }
@@ -131,7 +152,7 @@ private:
     uint32_t device_ = 0;
     std::vector<std::string> columns_;
     std::map<uint64_t, size_t> column_;
-    std::set<std::pair<uint32_t, uint32_t>> functions_;
+    std::map<std::pair<uint32_t, std::string>, size_t> functions_;  // → number in order of appearance
 };
 
 }  // namespace

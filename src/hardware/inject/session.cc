@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdio>
 #include <fstream>
 #include <sstream>
@@ -46,6 +47,7 @@ Request read_request(const std::string& path) {
         else if (key == "metric") out.metrics.push_back(value);
         else if (key == "replay") out.kernel_replay = value == "kernel";
         else if (key == "flush") out.flush = value == "1";
+        else if (key == "ranges") out.user_ranges = value == "user";
     }
     return out;
 }
@@ -68,6 +70,10 @@ void Events::flush() {
         done += size_t(wrote);
     }
     buffer_.clear();
+}
+
+void timing(const char* part) {
+    events.line("time", part, std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count());
 }
 
 bool succeeded(const char* call, int result) {

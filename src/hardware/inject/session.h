@@ -23,6 +23,7 @@ struct Request {
     std::vector<std::string> metrics;
     bool kernel_replay = false;
     bool flush = false;
+    bool user_ranges = false;          ///< ranges around the selected launches, not around every launch
     std::vector<Segment> segments;
     std::vector<std::pair<uint64_t, uint64_t>> selected;  ///< inclusive; sorted
 
@@ -61,6 +62,9 @@ private:
 
 extern Request request;
 extern Events events;
+
+/// Says when this part of a run was done.
+void timing(const char* part);
 
 /// Reports a failed CUPTI or driver call as an event. True when it succeeded.
 bool succeeded(const char* call, int result);
