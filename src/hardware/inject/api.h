@@ -53,6 +53,7 @@ namespace lanescope::inject {
     X(cuCtxGetCurrent, "cuCtxGetCurrent")                         \
     X(cuCtxGetDevice, "cuCtxGetDevice")                           \
     X(cuCtxSynchronize, "cuCtxSynchronize")                       \
+    X(cuCtxResetPersistingL2Cache, "cuCtxResetPersistingL2Cache") \
     X(cuDeviceGetAttribute, "cuDeviceGetAttribute")               \
     X(cuStreamIsCapturing, "cuStreamIsCapturing")                 \
     X(cuThreadExchangeStreamCaptureMode, "cuThreadExchangeStreamCaptureMode") \

@@ -1,5 +1,12 @@
 // Hardware counters of each launch. With application replay one run of the program submits one pass; the counter image
 // travels from run to run as a file. With kernel replay one run does all passes, caches warm from the second on.
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
 #include <vector>
 
 #include "hardware/inject/api.h"
@@ -9,6 +16,46 @@
 namespace lanescope::inject {
 
 namespace {
+
+/// The counter image, in the file where the next run finds it: it is some 100 kB a range, too much to copy in every run.
+class MappedFile {
+public:
+    MappedFile() = default;
+    ~MappedFile() { close(); }
+    MappedFile(const MappedFile&) = delete;
+    MappedFile& operator=(const MappedFile&) = delete;
+
+    /// False when there is no such file.
+    bool open(const std::string& path) { return map(::open(path.c_str(), O_RDWR | O_CLOEXEC), 0); }
+    bool create(const std::string& path, size_t size) { return map(::open(path.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600), size); }
+    uint8_t* bytes() const { return bytes_; }
+    size_t size() const { return size_; }
+
+private:
+    bool map(int file, size_t size) {
+        close();
+        if (file < 0) return false;
+        struct stat status {};
+        bool sized = size == 0 || ::ftruncate(file, off_t(size)) == 0;
+        if (sized && ::fstat(file, &status) == 0 && status.st_size > 0) {
+            void* at = ::mmap(nullptr, size_t(status.st_size), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+            if (at != MAP_FAILED) {
+                bytes_ = static_cast<uint8_t*>(at);
+                size_ = size_t(status.st_size);
+            }
+        }
+        ::close(file);
+        return bytes_ != nullptr;
+    }
+    void close() {
+        if (bytes_) ::munmap(bytes_, size_);
+        bytes_ = nullptr;
+        size_ = 0;
+    }
+
+    uint8_t* bytes_ = nullptr;
+    size_t size_ = 0;
+};
 
 class RangeCollector : public Collector {
 public:
@@ -59,7 +106,7 @@ public:
             succeeded("cuptiRangeProfilerPopRange", api.cuptiRangeProfilerPopRange(&pop));
         }
         // How the ranges of the image find their launches: some to skip (our flush), then one of the launch, if it has one.
-        int skipped = request.user_ranges ? int(pushed_ && !ran) : int(flushed_);
+        int skipped = request.user_ranges ? 0 : int(flushed_);
         bool own = request.user_ranges ? pushed_ && ran : ran;
         events.line("range", launch.index, request.segments[next_].index, skipped, int(own));
         if (ran && launch.index >= request.segments[next_].end) close();
@@ -86,8 +133,7 @@ private:
     void open() {
         const Segment& segment = request.segments[next_];
         size_t ranges = size_t(segment.end - segment.begin + 1) * (request.flush && !request.user_ranges ? 2 : 1) + 8;
-        image_ = slurp(image_path(segment));
-        if (image_.empty()) {
+        if (!image_.open(image_path(segment))) {
             CUpti_RangeProfiler_GetCounterDataSize_Params size{CUpti_RangeProfiler_GetCounterDataSize_Params_STRUCT_SIZE};
             size.pRangeProfilerObject = object_;
             size.pMetricNames = names_.data();
@@ -95,11 +141,14 @@ private:
             size.maxNumOfRanges = ranges;
             size.maxNumRangeTreeNodes = uint32_t(ranges);
             if (!succeeded("cuptiRangeProfilerGetCounterDataSize", api.cuptiRangeProfilerGetCounterDataSize(&size))) return give_up();
-            image_.resize(size.counterDataSize);
+            if (!image_.create(image_path(segment), size.counterDataSize)) {
+                events.line("error", "create counter image", errno, std::string(std::strerror(errno)));
+                return give_up();
+            }
             CUpti_RangeProfiler_CounterDataImage_Initialize_Params image{CUpti_RangeProfiler_CounterDataImage_Initialize_Params_STRUCT_SIZE};
             image.pRangeProfilerObject = object_;
             image.counterDataSize = image_.size();
-            image.pCounterData = bytes(image_);
+            image.pCounterData = image_.bytes();
             if (!succeeded("cuptiRangeProfilerCounterDataImageInitialize", api.cuptiRangeProfilerCounterDataImageInitialize(&image)))
                 return give_up();
         }
@@ -107,9 +156,9 @@ private:
         CUpti_RangeProfiler_SetConfig_Params config{CUpti_RangeProfiler_SetConfig_Params_STRUCT_SIZE};
         config.pRangeProfilerObject = object_;
         config.configSize = config_.size();
-        config.pConfig = bytes(config_);
+        config.pConfig = reinterpret_cast<const uint8_t*>(config_.data());
         config.counterDataImageSize = image_.size();
-        config.pCounterDataImage = bytes(image_);
+        config.pCounterDataImage = image_.bytes();
         config.range = request.user_ranges ? CUPTI_UserRange : CUPTI_AutoRange;
         config.replayMode = request.kernel_replay ? CUPTI_KernelReplay : CUPTI_ApplicationReplay;
         config.maxRangesPerPass = ranges;
@@ -138,13 +187,9 @@ private:
         decode.pRangeProfilerObject = object_;
         if (!succeeded("cuptiRangeProfilerDecodeData", api.cuptiRangeProfilerDecodeData(&decode))) return;
         CUpti_RangeProfiler_GetCounterDataInfo_Params info{CUpti_RangeProfiler_GetCounterDataInfo_Params_STRUCT_SIZE};
-        info.pCounterDataImage = bytes(image_);
+        info.pCounterDataImage = image_.bytes();
         info.counterDataImageSize = image_.size();
         if (!succeeded("cuptiRangeProfilerGetCounterDataInfo", api.cuptiRangeProfilerGetCounterDataInfo(&info))) return;
-        if (!replace(image_path(segment), image_.data(), image_.size())) {
-            events.line("error", "write counter image", 1, image_path(segment));
-            return;
-        }
         timing("decoded");
         events.line("segment", segment.index, stop.passIndex, stop.targetNestingLevel, unsigned(stop.isAllPassSubmitted),
                     decode.numOfRangeDropped, info.numTotalRanges);
@@ -152,11 +197,11 @@ private:
     }
 
     void give_up() { next_ = request.segments.size(); }
-    static uint8_t* bytes(std::string& text) { return reinterpret_cast<uint8_t*>(text.data()); }
 
     CUpti_RangeProfiler_Object* object_ = nullptr;
     CUcontext context_ = nullptr;
-    std::string config_, image_;
+    std::string config_;
+    MappedFile image_;
     std::vector<const char*> names_;
     size_t next_ = 0;             ///< segment that is open or comes next
     bool opened_ = false, flushed_ = false, pushed_ = false, first_ = true;
