@@ -77,4 +77,16 @@ Status write_file(const std::filesystem::path& path, std::string_view bytes) {
     return {};
 }
 
+std::vector<std::string> split_lines(std::string_view text) {
+    std::vector<std::string> lines;
+    size_t begin = 0;
+    for (size_t end; (end = text.find('\n', begin)) != text.npos; begin = end + 1) {
+        size_t length = end - begin;
+        if (length && text[end - 1] == '\r') --length;
+        lines.emplace_back(text.substr(begin, length));
+    }
+    if (begin < text.size()) lines.emplace_back(text.substr(begin));
+    return lines;
+}
+
 }  // namespace lanescope::base

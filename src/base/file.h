@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/diagnostic.h"
 
@@ -14,5 +15,8 @@ Result<std::string> read_file(const std::filesystem::path& path, size_t limit = 
 
 /// Replaces a file in one step: writes beside it, then renames, so that a full disk or Ctrl-C never leaves half a file.
 Status write_file(const std::filesystem::path& path, std::string_view bytes);
+
+/// The lines of a text, without their ends ("\n" or "\r\n").
+std::vector<std::string> split_lines(std::string_view text);
 
 }  // namespace lanescope::base

@@ -42,7 +42,4 @@ private:
 /// The chain of a location: where it stands, then where that was inlined, outwards. Empty for ptx::kNone.
 std::vector<profile::Frame> frames(const ptx::Module& module, uint32_t location);
 
-/// "add_offset(const float*, int)" for "_Z10add_offsetPKfi"; other names as they are.
-std::string demangle(const std::string& symbol);
-
 }  // namespace lanescope::emulator

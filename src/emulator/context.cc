@@ -6,6 +6,7 @@
 #include <bit>
 #include <cstdio>
 
+#include "base/demangle.h"
 #include "emulator/accounting.h"
 #include "emulator/host_fault.h"
 #include "emulator/live_registers.h"
@@ -210,7 +211,7 @@ LaunchResult Context::launch(const LaunchRequest& request) {
         profile::Launch record;
         record.index = index;
         record.symbol = kernel.function().name;
-        record.kernel = demangle(record.symbol);
+        record.kernel = base::demangle(record.symbol);
         const exec::Dim3 &grid = request.grid, &block = request.block;
         std::copy_n(std::array{grid.x, grid.y, grid.z}.begin(), 3, record.grid);
         std::copy_n(std::array{block.x, block.y, block.z}.begin(), 3, record.block);

@@ -10,7 +10,6 @@
 #include <chrono>
 #include <cstring>
 #include <filesystem>
-#include <set>
 
 #include "base/file.h"
 
@@ -19,24 +18,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr size_t kLargestSource = 4 << 20;
-
 /// JSON on one line: its strings hold no raw line breaks, so all others are layout.
 std::string one_line(std::string json) {
     std::replace(json.begin(), json.end(), '\n', ' ');
     return json;
-}
-
-std::vector<std::string> split_lines(const std::string& text) {
-    std::vector<std::string> lines;
-    size_t begin = 0;
-    for (size_t end; (end = text.find('\n', begin)) != text.npos; begin = end + 1) {
-        size_t length = end - begin;
-        if (length && text[end - 1] == '\r') --length;
-        lines.push_back(text.substr(begin, length));
-    }
-    if (begin < text.size()) lines.push_back(text.substr(begin));
-    return lines;
 }
 
 struct ProcessRecord {
@@ -52,7 +37,7 @@ base::Result<ProcessRecord> read_process(const fs::path& path) {
     process.file = path.string();
     text->resize(text->rfind('\n') == text->npos ? 0 : text->rfind('\n') + 1);
     uint32_t number = 0;
-    for (const std::string& line : split_lines(*text)) {
+    for (const std::string& line : base::split_lines(*text)) {
         ++number;
         auto at = [&](base::Diagnostics errors) {
             for (base::Diagnostic& each : errors) each.place = {process.file, number, 0};
@@ -84,19 +69,6 @@ base::Result<ProcessRecord> read_process(const fs::path& path) {
         }
     }
     return process;
-}
-
-void add_sources(profile::Profile& profile) {
-    std::set<std::string> files;
-    for (const profile::Launch& launch : profile.launches)
-        for (const profile::Line& line : launch.lines) {
-            files.insert(line.file);
-            for (const profile::Frame& frame : line.inlined_from) files.insert(frame.file);
-        }
-    for (const std::string& file : files) {
-        if (file.empty()) continue;
-        if (base::Result<std::string> text = base::read_file(file, kLargestSource)) profile.sources[file] = split_lines(*text);
-    }
 }
 
 }  // namespace
@@ -162,7 +134,7 @@ base::Result<profile::Profile> read_session(const std::string& folder) {
             profile::append(whole, std::move(processes[i].profile));
         }
     }
-    add_sources(whole);
+    profile::add_sources(whole);
     return whole;
 }
 

@@ -1,13 +1,13 @@
 #include "hardware/cubin.h"
 
-#include <cxxabi.h>
 #include <elf.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <cstring>
 #include <map>
 #include <set>
+
+#include "base/demangle.h"
 
 namespace lanescope::hardware {
 
@@ -266,17 +266,9 @@ std::vector<profile::Frame> Cubin::frames(const Function& function, uint64_t pc)
     if (after == function.rows.begin()) return out;
     std::set<const Row*> seen;
     for (const Row* row = &after[-1]; row && seen.insert(row).second;) {
-        out.push_back({row->file < files_.size() ? files_[row->file] : "", row->line, demangle(row->context ? row->inlined : function.symbol)});
+        out.push_back({row->file < files_.size() ? files_[row->file] : "", row->line, base::demangle(row->context ? row->inlined : function.symbol)});
         row = row->context && row->context <= function.rows.size() ? &function.rows[row->context - 1] : nullptr;
     }
-    return out;
-}
-
-std::string demangle(const std::string& symbol) {
-    int status = 0;
-    char* text = abi::__cxa_demangle(symbol.c_str(), nullptr, nullptr, &status);
-    std::string out = status == 0 && text ? text : symbol;
-    std::free(text);
     return out;
 }
 

@@ -43,7 +43,4 @@ private:
     friend class LineTable;
 };
 
-/// "add(const float*, int)" of "_Z3addPKfi"; names that aren't mangled come back as they are.
-std::string demangle(const std::string& symbol);
-
 }  // namespace lanescope::hardware

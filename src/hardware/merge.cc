@@ -6,6 +6,7 @@
 #include <regex>
 #include <set>
 
+#include "base/demangle.h"
 #include "hardware/metrics.h"
 #include "hardware/sass.h"
 
@@ -99,7 +100,7 @@ Selection select(const std::vector<LaunchEvent>& launches, const Request& reques
     std::regex pattern(request.kernel);
     uint64_t matching = 0;
     for (auto& launch : launches) {
-        if (!request.kernel.empty() && !std::regex_search(demangle(launch.symbol), pattern)) continue;
+        if (!request.kernel.empty() && !std::regex_search(base::demangle(launch.symbol), pattern)) continue;
         uint64_t number = matching++;
         if (number < request.launch_skip || (request.launch_count && number - request.launch_skip >= *request.launch_count)) continue;
         if (!out.empty() && out.back().second + 1 == launch.index) out.back().second = launch.index;
@@ -130,7 +131,7 @@ std::vector<SegmentPlan> segments(const std::vector<LaunchEvent>& launches, cons
 
 std::string difference(const std::vector<LaunchEvent>& first, const std::vector<LaunchEvent>& later) {
     auto text = [](const LaunchEvent& l) {
-        return fmt::format("{} <<<({},{},{}), ({},{},{})>>>", l.graph ? "a graph" : demangle(l.symbol), l.grid[0], l.grid[1], l.grid[2], l.block[0],
+        return fmt::format("{} <<<({},{},{}), ({},{},{})>>>", l.graph ? "a graph" : base::demangle(l.symbol), l.grid[0], l.grid[1], l.grid[2], l.block[0],
                            l.block[1], l.block[2]);
     };
     for (size_t i = 0; i < std::min(first.size(), later.size()); ++i)
@@ -140,9 +141,9 @@ std::string difference(const std::vector<LaunchEvent>& first, const std::vector<
 }
 
 std::string kernel_name(const LaunchEvent& launch, const std::vector<const KernelEvent*>& kernels) {
-    if (!launch.graph) return demangle(launch.symbol);
+    if (!launch.graph) return base::demangle(launch.symbol);
     std::string list;
-    for (auto* kernel : kernels) list += (list.empty() ? "" : ", ") + demangle(kernel->symbol);
+    for (auto* kernel : kernels) list += (list.empty() ? "" : ", ") + base::demangle(kernel->symbol);
     return fmt::format("graph of {} kernel{}{}{}", kernels.size(), kernels.size() == 1 ? "" : "s", list.empty() ? "" : ": ", list);
 }
 

@@ -118,4 +118,7 @@ void append(Profile& profile, Profile&& later);
 /// `profile` as it was, where the launches differ in number, kernel or shape.
 base::Status merge(Profile& profile, const Profile& pass);
 
+/// Reads the source files that the profile's lines name, where they are here and no larger than 4 MiB, into `sources`.
+void add_sources(Profile& profile);
+
 }  // namespace lanescope::profile
