@@ -76,7 +76,6 @@ int main(int argc, char** argv) {
     cli::RunOptions options;
     RunWords words;
     CLI::App& run_command = *app.add_subcommand("run", "Run a CUDA program on an emulated GPU and report what its lines do to memory");
-    run_command.usage("Usage: lanescope run [OPTIONS] PROGRAM [ARG ...]");
     run_command.prefix_command();
     run_command.footer("PROGRAM is a .cu file (compiled for you, kept for next time) or a binary built with\n"
                        "  nvcc -cudart shared -lineinfo -gencode arch=compute_75,code=compute_75\n"
