@@ -20,9 +20,29 @@ struct RunOptions {
 };
 int run_program(const RunOptions& options, const Outputs& outputs);
 
+/// A kernel of a PTX file instead of a program.
+struct PtxOptions {
+    std::string file, kernel;             ///< kernel empty: the only one
+    std::string grid = "1", block = "32";
+    uint32_t shared_bytes = 0;            ///< dynamic
+    std::vector<std::string> arguments;   ///< as ptx_arguments.h says
+};
+/// The words that make `lanescope` run it in a process of its own (RunOptions::command).
+std::vector<std::string> ptx_command(const PtxOptions& options);
+/// What such a process does; settings come from the environment. 1: the kernel could not be run, or faulted.
+int run_ptx_here(const PtxOptions& options);
+
 int show(const std::string& file, const Outputs& outputs);
 int list_gpus(const Outputs& outputs);
 int show_gpu(const std::string& name, const Outputs& outputs);
+struct CheckOptions {
+    std::string profile, baseline, kernel, line;
+    std::string limits;                   ///< a lanescope.toml; empty: the one here, if nothing else says what to check
+    std::vector<std::string> max, min;    ///< METRIC=VALUE
+    double tolerance = 2;                 ///< percent that counts may grow over the baseline
+};
+int check(const CheckOptions& options, const Outputs& outputs);
+int diff(const std::string& before, const std::string& after, const Outputs& outputs);
 int explain(const std::string& name, const Outputs& outputs);
 
 struct LabOptions {

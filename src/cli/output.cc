@@ -11,6 +11,7 @@
 #include "analysis/pattern.h"
 #include "base/file.h"
 #include "cli/process.h"
+#include "profile/catalogue.h"
 #include "report/csv.h"
 #include "report/html.h"
 #include "report/sarif.h"
@@ -60,6 +61,8 @@ base::Result<profile::Profile> read_profile(const std::string& file) {
     const auto text = base::read_file(file == "-" ? "/dev/stdin" : file);
     if (!text.ok()) return text.errors();
     auto profile = profile::from_json(*text, file);
+    if (profile.ok() && profile->backend == "emulated")  // a hardware profile's accesses hold only what was measured
+        for (profile::Launch& launch : profile->launches) profile::roll_up(launch);
     if (profile.ok()) analysis::classify(*profile);
     return profile;
 }

@@ -42,10 +42,13 @@ base::Result<fs::path> find_program(const std::string& name) {
     return base::error("no such program", {name, 0, 0});
 }
 
+constexpr std::string_view kThisProgram = "lanescope kernel";
+
 bool is_cuda_source(const std::string& name) { return name.ends_with(".cu") || name.ends_with(".cuh"); }
 
 base::Result<fs::path> program_of(const RunOptions& options, uint32_t compute_capability) {
     const std::string& name = options.command.front();
+    if (name == kThisProgram) return own_folder() / "lanescope";
     if (is_cuda_source(name)) {
         auto compiled = compile(name, compute_capability, options.nvcc_flags, ::isatty(STDERR_FILENO) == 1);
         if (!compiled.ok()) return compiled.errors();
@@ -61,6 +64,13 @@ std::string joined_path(const fs::path& first, const std::string& others) { retu
 
 }  // namespace
 
+std::vector<std::string> ptx_command(const PtxOptions& options) {
+    std::vector<std::string> out = {std::string(kThisProgram), "run-kernel", options.file, "--kernel=" + options.kernel, "--grid=" + options.grid, "--block=" + options.block,
+                                    fmt::format("--shared={}", options.shared_bytes)};
+    for (const std::string& argument : options.arguments) out.push_back("--arg=" + argument);
+    return out;
+}
+
 int run_program(const RunOptions& options, const Outputs& outputs) {
     const auto fail = [](const base::Diagnostics& errors) {
         complain(errors);
@@ -68,7 +78,8 @@ int run_program(const RunOptions& options, const Outputs& outputs) {
     };
     const auto gpu = gpu::load(options.settings.gpu);
     if (!gpu.ok()) return fail(gpu.errors());
-    const auto runtime = runtime_folder();
+    const bool is_ptx = options.command.front() == kThisProgram;
+    const auto runtime = is_ptx ? base::Result<fs::path>(fs::path()) : runtime_folder();
     if (!runtime.ok()) return fail(runtime.errors());
     const auto program = program_of(options, gpu->compute_capability);
     if (!program.ok()) return fail(program.errors());
@@ -81,13 +92,13 @@ int run_program(const RunOptions& options, const Outputs& outputs) {
     emulator::Settings settings = options.settings;
     settings.session = session->path().string();
     command.environment = emulator::to_environment(settings);
-    command.environment["LD_LIBRARY_PATH"] = joined_path(*runtime, environment("LD_LIBRARY_PATH"));
+    if (!is_ptx) command.environment["LD_LIBRARY_PATH"] = joined_path(*runtime, environment("LD_LIBRARY_PATH"));
     const auto status = run(command);
     if (!status.ok()) return fail(status.errors());
 
     auto profile = emulator::read_session(session->path().string());
     if (!profile.ok()) return fail(profile.errors());
-    profile->argv = options.command;
+    profile->argv = is_ptx ? std::vector<std::string>{options.command.at(2)} : options.command;
     if (profile->backend.empty()) {  // no process of it asked for a GPU
         profile->backend = "emulated";
         profile->gpu_name = gpu->name;

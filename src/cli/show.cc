@@ -69,9 +69,12 @@ int show_gpu(const std::string& name, const Outputs& outputs) {
         }
         const std::string_view confidence = gpu::kConfidenceNames[static_cast<size_t>(row.confidence)];
         const bool weak = row.confidence >= gpu::Confidence::kInferred;
-        out += "  " + report::left(row.key, 30) + " " + report::left(report::fit(style, row.value, 20), 20) + " " + paint(style, weak ? Color::kYellow : Color::kGreen, report::left(confidence, 11));
-        const unsigned used = 2 + 31 + 21 + 11;
-        out += paint(style, Color::kDim, report::fit(style, base::printable(row.source), style.width > used + 10 ? style.width - used : 60)) + "\n";
+        out += "  " + report::left(row.key, 34) + report::left(base::printable(row.value), 24) + paint(style, weak ? Color::kYellow : Color::kGreen, report::left(confidence, 11));
+        // The source beside its number where there is room, else below it.
+        const unsigned used = 2 + 34 + 24 + 11;
+        const std::string source = base::printable(row.source);
+        const unsigned indent = style.width >= used + 40 ? used : 4;
+        out += (indent == used ? "" : "\n    ") + paint(style, Color::kDim, report::wrap(source, style.width - indent, indent)) + "\n";
     }
     put(STDOUT_FILENO, out);
     return 0;
@@ -82,7 +85,8 @@ namespace {
 std::string metric_text(const Style& style, const profile::Metric& metric) {
     std::string out = paint(style, Color::kBold, metric.name) + "\n  " + report::wrap(metric.meaning, style.width - 2, 2) + "\n";
     if (!metric.unit.empty()) out += fmt::format("  unit     {}\n", metric.unit);
-    if (metric.name.starts_with("lanescope__") || metric.name == metric.nvprof) out += "  ncu      has none of this meaning\n";
+    const bool is_ncu = metric.name.find("__") != std::string_view::npos || metric.name.starts_with("memory_");
+    if (!is_ncu || metric.name.starts_with("lanescope__")) out += "  ncu      has none of this meaning\n";
     else out += fmt::format("  ncu      {}\n", metric.name);
     out += fmt::format("  nvprof   {}\n", metric.nvprof.empty() ? "has none" : metric.nvprof);
     out += "  formula  " + (metric.formula.empty() ? std::string("counted or measured by itself") : report::wrap(metric.formula, style.width - 11, 11)) + "\n";

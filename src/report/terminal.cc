@@ -200,7 +200,7 @@ std::string overview(const Style& style, const Summary& summary) {
 
 std::string fault_text(const Style& style, const profile::Profile& profile, const profile::Fault& fault) {
     std::string out = paint(style, fault.warning ? Color::kYellow : Color::kRed, fault.warning ? "warning: " : "fault: ");
-    out += wrap(printable(fault.message), style.width, 2) + "\n";
+    out += wrap(printable(fault.message), style.width - 9, 2) + "\n";
     for (size_t i = 0; i < fault.where.size(); ++i) {
         const profile::Frame& frame = fault.where[i];
         if (frame.file.empty()) continue;

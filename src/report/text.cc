@@ -102,7 +102,7 @@ std::string wrap(std::string_view text, unsigned width, unsigned indent) {
         const unsigned length = columns(word);
         if (!line_start && used + 1 + length > width) {
             out += '\n' + std::string(indent, ' ');
-            used = indent;
+            used = 0;
         } else if (!line_start) {
             out += ' ';
             ++used;

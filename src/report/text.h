@@ -27,7 +27,7 @@ std::string fit(const Style& style, std::string_view text, unsigned width);
 /// Blanks added up to `width` columns.
 std::string left(std::string_view text, unsigned width);
 std::string right(std::string_view text, unsigned width);
-/// `text` broken at blanks into lines of `width` columns, each after the first indented.
+/// `text` broken at blanks into lines of `width` columns; those after the first stand behind `indent` more blanks.
 std::string wrap(std::string_view text, unsigned width, unsigned indent);
 
 /// `length` columns: `part` of `whole` filled, in eighths where the style allows.

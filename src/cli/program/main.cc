@@ -48,6 +48,27 @@ void add_run_options(CLI::App& command, cli::RunOptions& options, RunWords& word
     command.add_option("--nvcc-flags", words.nvcc_flags, "Further flags for compiling a .cu file; NVCC_APPEND_FLAGS is respected too")->option_text("'FLAGS'");
 }
 
+void add_ptx_options(CLI::App& command, cli::PtxOptions& options) {
+    command.add_option("FILE", options.file, "PTX: of Triton, Numba, nvcc -ptx")->required();
+    command.add_option("--kernel", options.kernel, "Its name, mangled or not (default: the only one)")->option_text("NAME");
+    command.add_option("--grid", options.grid, "Blocks (default: 1)")->option_text("X,Y,Z")->delimiter('\0');
+    command.add_option("--block", options.block, "Threads of a block (default: 32)")->option_text("X,Y,Z")->delimiter('\0');
+    command.add_option("--shared", options.shared_bytes, "Dynamic shared memory")->option_text("BYTES");
+    command.add_option("--arg", options.arguments, "An argument, in order: buffer:BYTES[:zero|i32|f32|f64|random], i32:5, u64:7, f32:1.5, b32:0xff, ...")->option_text("ARG")->allow_extra_args(false);
+}
+
+/// CLI11's help, with PROGRAM where a command takes one.
+class Help final : public CLI::Formatter {
+public:
+    explicit Help(std::string usage = {}) : usage_(std::move(usage)) { column_width(34); }
+    std::string make_usage(const CLI::App* command, std::string name) const override {
+        return usage_.empty() ? Formatter::make_usage(command, name) : "Usage: " + usage_ + "\n";
+    }
+
+private:
+    std::string usage_;
+};
+
 int run(cli::RunOptions& options, const RunWords& words, const cli::Outputs& outputs) {
     using L1 = emulator::Settings::L1;
     options.settings.l1 = words.l1 == "on" ? L1::kOn : words.l1 == "off" ? L1::kOff : L1::kDefault;
@@ -60,11 +81,10 @@ int run(cli::RunOptions& options, const RunWords& words, const cli::Outputs& out
 }  // namespace
 
 int main(int argc, char** argv) {
-    CLI::App app("lanescope shows for every line of a CUDA program what it does to memory, on a machine without a GPU.");
+    CLI::App app("lanescope shows for every line of a CUDA program what it does to memory, on a machine without a GPU.", "lanescope");
     app.require_subcommand(1);
     app.set_version_flag("--version", "lanescope 0.1.0");
-    app.set_help_all_flag("--help-all", "Help of all commands");
-    app.get_formatter()->column_width(34);
+    app.formatter(std::make_shared<Help>());
     app.footer("Examples:\n"
                "  lanescope run program.cu                    compile, run on an emulated H200, report\n"
                "  lanescope run --gpu rtx4060 ./program 1000  a program built with -cudart shared\n"
@@ -76,6 +96,7 @@ int main(int argc, char** argv) {
     cli::RunOptions options;
     RunWords words;
     CLI::App& run_command = *app.add_subcommand("run", "Run a CUDA program on an emulated GPU and report what its lines do to memory");
+    run_command.formatter(std::make_shared<Help>("lanescope run [OPTIONS] PROGRAM [ARG ...]"));
     run_command.prefix_command();
     run_command.footer("PROGRAM is a .cu file (compiled for you, kept for next time) or a binary built with\n"
                        "  nvcc -cudart shared -lineinfo -gencode arch=compute_75,code=compute_75\n"
@@ -83,6 +104,7 @@ int main(int argc, char** argv) {
                        "Exit status 125: lanescope itself failed.\n\n"
                        "Examples:\n"
                        "  lanescope run transpose.cu\n"
+                       "  lanescope run kernel.ptx --kernel add --grid 4096 --block 256 --arg buffer:4M --arg buffer:4M --arg i32:1048576\n"
                        "  lanescope run --gpu k80 --l1 on transpose.cu 4096\n"
                        "  lanescope run --json p.json --html p.html --warm ./solver input.txt\n"
                        "  NVCC_APPEND_FLAGS='-cudart shared -lineinfo -gencode arch=compute_75,code=compute_75' make\n");
@@ -93,8 +115,30 @@ int main(int argc, char** argv) {
         if (!options.command.empty() && options.command.front() == "--") options.command.erase(options.command.begin());
         if (options.command.empty()) throw CLI::RequiredError("PROGRAM");
         if (options.command.front().starts_with("-")) throw CLI::ExtrasError({options.command.front()});
+        if (options.command.front().ends_with(".ptx")) {
+            // FILE.ptx and what follows are options of ours: lanescope run [OPTIONS] FILE.ptx --kernel NAME ... [OPTIONS]
+            CLI::App kernel("Run one kernel of a PTX file", "lanescope run FILE.ptx");
+            kernel.formatter(std::make_shared<Help>());
+            cli::PtxOptions ptx;
+            add_ptx_options(kernel, ptx);
+            add_run_options(kernel, options, words);
+            add_output_options(kernel, outputs);
+            std::vector<std::string> rest(options.command.rbegin(), options.command.rend());  // CLI11 takes them from the back
+            try {
+                kernel.parse(rest);
+            } catch (const CLI::ParseError& error) {
+                status = kernel.exit(error) == 0 ? 0 : cli::kOwnFailure;
+                return;
+            }
+            options.command = cli::ptx_command(ptx);
+        }
         status = run(options, words, outputs);
     });
+
+    cli::PtxOptions ptx;
+    CLI::App& kernel_command = *app.add_subcommand("run-kernel", "")->group("");  // what `run FILE.ptx` starts
+    add_ptx_options(kernel_command, ptx);
+    kernel_command.callback([&] { status = cli::run_ptx_here(ptx); });
 
     std::string profile;
     CLI::App& show_command = *app.add_subcommand("show", "Report a profile that was written with --json");
@@ -134,6 +178,32 @@ int main(int argc, char** argv) {
     add_display_options(explain_command, outputs);
     explain_command.footer("Examples:\n  lanescope explain gld_efficiency\n  lanescope explain 'bank conflict'");
     explain_command.callback([&] { status = cli::explain(name, outputs); });
+
+    cli::CheckOptions checks;
+    CLI::App& check_command = *app.add_subcommand("check", "Compare a profile with limits: exit status 1 when one is broken");
+    check_command.add_option("PROFILE", checks.profile, "A profile that was written with --json")->required();
+    check_command.add_option("--max", checks.max, "The metric may be no more than this, in any launch")->option_text("METRIC=VALUE")->allow_extra_args(false);
+    check_command.add_option("--min", checks.min, "The metric may be no less than this")->option_text("METRIC=VALUE")->allow_extra_args(false);
+    check_command.add_option("--kernel", checks.kernel, "Only kernels whose name this regular expression finds")->option_text("REGEX");
+    check_command.add_option("--line", checks.line, "Only this source line")->option_text("FILE:LINE");
+    check_command.add_option("--limits", checks.limits, "A file of limits (default: lanescope.toml, if no limit is given here)")->option_text("FILE");
+    check_command.add_option("--baseline", checks.baseline, "Sectors, wavefronts and memory bytes of each kernel may not grow over this profile's")->option_text("OLD.json");
+    check_command.add_option("--tolerance", checks.tolerance, "By how much they may (default: 2)")->check(CLI::NonNegativeNumber)->option_text("PERCENT");
+    add_display_options(check_command, outputs);
+    check_command.footer("Metrics are those of `lanescope explain`, under any of their names.\n\n"
+                         "Examples:\n"
+                         "  lanescope check p.json --max 'sectors_per_request=4.1' --kernel transpose\n"
+                         "  lanescope check p.json --max bank_conflicts=0 --min gld_efficiency=80\n"
+                         "  lanescope check p.json --baseline main.json");
+    check_command.callback([&] { status = cli::check(checks, outputs); });
+
+    std::string before, after;
+    CLI::App& diff_command = *app.add_subcommand("diff", "What changed between two profiles, by kernel and line");
+    diff_command.add_option("OLD", before, "A profile")->required();
+    diff_command.add_option("NEW", after, "Another: after a change, on another GPU, or measured instead of predicted")->required();
+    add_display_options(diff_command, outputs);
+    diff_command.footer("Example:\n  lanescope diff before.json after.json");
+    diff_command.callback([&] { status = cli::diff(before, after, outputs); });
 
     try {
         app.parse(argc, argv);
