@@ -96,11 +96,11 @@ TEST(Text, BarsFillTheirShare) {
 
 TEST(Terminal, SaysFirstWhatIsWrong) {
     const std::string report = terminal_of(sample(), {});
-    EXPECT_THAT(report, HasSubstr("✗ transpose<0>        line 7: 32 sectors, not 4"));
+    EXPECT_THAT(report, HasSubstr("✗ transpose<0>         line 7: 32 sectors, not 4"));
     EXPECT_THAT(report, HasSubstr("copy.cu:7 stores 32 sectors a request where 4 would do"));
     EXPECT_THAT(report, HasSubstr("  copy.cu:7  out[x * n + y] = in[y * n + x];"));
     EXPECT_THAT(report, HasSubstr("✗ store 4 B, strided 4096 B"));
-    EXPECT_LT(report.find("transpose<0>(const"), report.find("copy(const")) << "the most expensive first";
+    EXPECT_LT(report.find("transpose<(int)0>(const"), report.find("copy(const")) << "the most expensive first";
 }
 
 TEST(Terminal, KeepsToTheWidth) {

@@ -45,12 +45,12 @@ struct Table {
     unsigned what;
 
     explicit Table(const Style& s) : style(s), bars(s.width >= 116), l2(s.width >= 90) {
-        const unsigned fixed = 4 + 8 + 12 + 7 + 8 + 8 + 9 + (l2 ? 8 : 0) + (bars ? 22 : 0);
+        const unsigned fixed = 4 + 8 + 12 + 6 + 7 + 7 + 9 + (l2 ? 7 : 0) + (bars ? 22 : 0);
         what = std::clamp(style.width > fixed ? style.width - fixed : 0u, 15u, 60u);
     }
     std::string head() const {
-        std::string out = std::string(4, ' ') + left("", what) + right("requests", 8) + right("per request", 12) + right("ideal", 7) + right("used", 8) + right("L1 hit", 8);
-        if (l2) out += right("L2 hit", 8);
+        std::string out = std::string(4, ' ') + left("", what) + right("requests", 8) + right("per request", 12) + right("ideal", 6) + right("used", 7) + right("L1 hit", 7);
+        if (l2) out += right("L2 hit", 7);
         out += right("DRAM", 9);
         if (bars) out += "  needed and moved";
         return paint(style, Color::kDim, out) + "\n";
@@ -80,9 +80,9 @@ std::string access_line(const Table& table, const AccessRow& row, double most_by
     if (!row.pattern.empty()) name += ", " + printable(row.pattern);
     std::string out = "  " + mark(style, row.grade) + " " + left(fit(style, name, table.what), table.what) + right(count(row.requests), 8);
     out += paint(style, row.grade == Grade::kGood ? Color::kPlain : color_of(row.grade), right(rate(row.per_request(), row.unit), 12));
-    out += paint(style, Color::kDim, right(row.ideal > 0 ? fmt::format("{:.3g}", row.ideal_per_request()) : "", 7));
-    out += right(optional_percent(style, row.useful), 8) + right(optional_percent(style, row.l1_hit), 8);
-    if (table.l2) out += right(optional_percent(style, row.l2_hit), 8);
+    out += paint(style, Color::kDim, right(row.ideal > 0 ? fmt::format("{:.3g}", row.ideal_per_request()) : "", 6));
+    out += right(optional_percent(style, row.useful), 7) + right(optional_percent(style, row.l1_hit), 7);
+    if (table.l2) out += right(optional_percent(style, row.l2_hit), 7);
     out += right(row.dram_bytes ? bytes(*row.dram_bytes) : style.unicode ? "·" : "-", 9);
     if (table.bars) {
         const double unit = row.unit == "wavefronts" ? 128 : row.unit == "words" ? 4 : 32;
