@@ -116,7 +116,7 @@ bool decode_collective(Decoder& decoder, const ptx::Instruction& instruction);  
 bool decode_address(Decoder& decoder, const ptx::Instruction& instruction);     // address.cc
 bool decode_async(Decoder& decoder, const ptx::Instruction& instruction);       // async.cc
 bool decode_matrix(Decoder& decoder, const ptx::Instruction& instruction);      // matrix.cc
-bool decode_texture(Decoder& decoder, const ptx::Instruction& instruction);     // texture.cc
+bool decode_texture(Decoder& decoder, const ptx::Instruction& instruction);     // texture_steps.cc
 
 /// Reads a special register into rows[0] (address.cc).
 const Step* read_special(Run& run, const Step& step, uint32_t active);
