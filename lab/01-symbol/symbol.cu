@@ -38,11 +38,11 @@ int main(int argc, char** argv) {
     // Between one addition that survives and all six, every result is a legal outcome of the race.
     bool legal = false;
     for (int survived = 1; survived <= 6; ++survived) legal |= std::abs(value - (start + 2 * survived)) < 1e-4f;
-    lab::Case("add_plain").with("host", std::round(value * 100) / 100).correct(same && legal);
+    lab::Case("add_plain").with("host", std::round(value * 100.0) / 100).correct(same && legal);
 
     write(start);
     add_atomic<<<2, 3>>>();
     value = read_back(&same);
-    lab::Case("add_atomic").with("host", std::round(value * 100) / 100).correct(same && std::abs(value - 15.14f) < 1e-4f);
+    lab::Case("add_atomic").with("host", std::round(value * 100.0) / 100).correct(same && std::abs(value - 15.14f) < 1e-4f);
     return lab::finish();
 }

@@ -14,22 +14,25 @@ struct Banks {
     bool exclusive;                       ///< atomics: lanes of one word do not share
 };
 
-/// Highest number of words that the lanes of `lanes` want of one bank: distinct ones, unless lanes do not share.
+/// Highest number of rows that the lanes of `lanes` want of one bank: distinct ones, unless lanes do not share.
 uint32_t passes(const uint64_t* addresses, uint32_t lanes, uint32_t bytes, Banks shape) {
     std::array<uint8_t, kMaxBanks> first{};                 // 1 + index into words: head of the bank's list
     std::array<uint8_t, kMaxBanks> depth{};
     std::array<uint64_t, 256> words;
     std::array<uint8_t, 256> next;
     uint32_t count = 0, worst = 0;
-    const uint32_t words_per_lane = std::max(1u, bytes / shape.bytes);
+    // Banks are interleaved by words of 4 bytes. One 8 bytes wide (Kepler, in its default mode) delivers two words 32 apart in a pass, if
+    // both lie in one aligned row of 64.
+    const uint32_t words_per_lane = std::max(1u, bytes / 4), row_words = shape.count * shape.bytes / 4;
     for (uint32_t rest = lanes; rest != 0; rest &= rest - 1) {
-        const uint64_t word = addresses[std::countr_zero(rest)] / shape.bytes;
+        const uint64_t word = addresses[std::countr_zero(rest)] / 4;
         for (uint32_t k = 0; k < words_per_lane; ++k) {
             const uint32_t bank = uint32_t((word + k) % shape.count);
+            const uint64_t row = (word + k) / row_words;
             uint32_t at = first[bank];
-            while (at != 0 && words[at - 1] != word + k) at = next[at - 1];
+            while (at != 0 && words[at - 1] != row) at = next[at - 1];
             if (at != 0 && !shape.exclusive) continue;
-            words[count] = word + k;
+            words[count] = row;
             next[count] = first[bank];
             first[bank] = uint8_t(++count);
             worst = std::max<uint32_t>(worst, ++depth[bank]);

@@ -26,6 +26,21 @@ TEST(SharedBanks, WordsByStride) {
     EXPECT_EQ(passes(4, [](uint32_t i) { return 128ull * (i % 4); }), (Wavefronts{4, 1}));   // 4 words of bank 0
 }
 
+TEST(SharedBanks, KeplersWideBanksDeliverTwoWords) {
+    const auto kepler = [](uint32_t bytes, uint32_t stride_bytes) {
+        uint64_t lanes[32];
+        for (uint32_t lane = 0; lane < 32; ++lane) lanes[lane] = uint64_t(lane) * stride_bytes;
+        return shared_wavefronts(lanes, ~0u, bytes, Sharing::kLoad, 32, 8).actual;
+    };
+    // words 4 × stride apart: lanes i and j meet in a bank if (i − j) × stride is a multiple of 32, for nothing if they share a row of 64
+    EXPECT_EQ(kepler(4, 4), 1u);
+    EXPECT_EQ(kepler(4, 8), 1u);        // stride 2: words 0 … 62, one row
+    EXPECT_EQ(kepler(4, 12), 1u);       // stride 3: no two lanes in a bank
+    EXPECT_EQ(kepler(4, 16), 2u);       // stride 4: words 0 … 124, two rows
+    EXPECT_EQ(kepler(4, 128), 16u);     // stride 32: bank 0 alone, 16 rows
+    EXPECT_EQ(kepler(8, 8), 1u);        // 256 bytes in one pass
+}
+
 TEST(SharedBanks, BytesShareWords) {
     EXPECT_EQ(passes(1, [](uint32_t i) { return uint64_t(i); }), (Wavefronts{1, 1}));        // 8 words
     EXPECT_EQ(passes(1, [](uint32_t i) { return 128ull * i; }), (Wavefronts{32, 1}));
