@@ -46,13 +46,15 @@ inline Bfloat float_to_bfloat(float value) {
     return {static_cast<uint16_t>((bits & 0x7fffffff) > 0x7f800000 ? kHalfNan : rounded)};
 }
 
-/// The sum of two doubles rounded to odd: rounding it again to a format at least two bits narrower is exact rounding of the sum.
-inline double add_to_odd(double a, double b) {
-    const double sum = a + b, b_part = sum - a, error = (a - (sum - b_part)) + (b - b_part);
-    // An inexact even mantissa moves to the odd one on the side of the error.
-    const uint64_t bits = bits_of(sum);
-    const bool inexact = error != 0 && (bits & 1) == 0 && std::isfinite(sum);
-    return double_of(inexact ? bits + ((error > 0) == (sum > 0) ? 1 : -1) : bits);
+/// The sum of two numbers rounded to odd: rounding it again to a format at least two bits narrower is exact rounding of the sum.
+template <class T>
+inline T add_to_odd(T a, T b) {
+    const T sum = a + b, b_part = sum - a, error = (a - (sum - b_part)) + (b - b_part);
+    // An inexact even mantissa moves to the odd one on the side of the error. Of infinities and NaNs the error is NaN.
+    const auto bits = bits_of(sum);
+    const bool away = (error > 0) == (sum > 0), inexact = (error > 0 || error < 0) && (bits & 1) == 0;
+    const auto moved = away ? bits + 1 : bits - 1;
+    return __builtin_bit_cast(T, inexact ? moved : bits);
 }
 
 /// A double that came from add_to_odd (or is exact in float) to the narrow format, to nearest.

@@ -183,7 +183,7 @@ LaneFunction comparison(const Form& form) {
     }
 }
 
-struct Select { template <class T> T operator()(T a, T b, bool c) const { return c ? a : b; } };
+struct Select { template <class T> T operator()(T a, T b, uint32_t c) const { return c != 0 ? a : b; } };
 /// b where c is negative or NaN; -0 is not negative.
 struct SelectBySign { template <class T, class C> T operator()(T a, T b, C c) const { return c >= 0 ? a : b; } };
 struct SelectBySignFlushed { template <class T> T operator()(T a, T b, float c) const { return flush(c) >= 0 ? a : b; } };

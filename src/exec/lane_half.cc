@@ -15,7 +15,9 @@ constexpr uint16_t kOutOfBounds = 0xffff;  ///< .oob: the NaN that makes a resul
 struct WideFma {
     template <class T> static float apply(T a, T b, T c) {
         using Format = HalfFormat<T>;
-        const double product = double(Format::widen(a)) * double(Format::widen(b));  // exact
+        // Products of f16 are exact in float; those of bf16 may leave its range.
+        if constexpr (std::is_same_v<T, Half>) return add_to_odd(Format::widen(a) * Format::widen(b), Format::widen(c));
+        const double product = double(Format::widen(a)) * double(Format::widen(b));
         return odd_double_to_odd_float(add_to_odd(product, double(Format::widen(c))));
     }
 };

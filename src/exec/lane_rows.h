@@ -54,7 +54,7 @@ inline Element to_element(T value) {
     else return static_cast<Element>(__builtin_bit_cast(UnsignedOf<sizeof(T)>, value));
 }
 
-/// Reads the lanes of a row as values of T (bool: a predicate's bits).
+/// Reads the lanes of a row as values of T (bool: a predicate's bits, as a word that is zero or not).
 template <class T>
 struct Reader {
     const typename Cell<T>::Element* row;
@@ -65,7 +65,7 @@ template <>
 struct Reader<bool> {
     uint32_t bits;
     explicit Reader(const void* source) : bits(*static_cast<const uint32_t*>(source)) {}
-    bool operator()(unsigned lane) const { return (bits & uint32_t(1) << lane) != 0; }
+    uint32_t operator()(unsigned lane) const { return bits & uint32_t(1) << lane; }
 };
 
 /// An operation whose cost is far above a vector blend: it is not computed for inactive lanes.
@@ -108,14 +108,17 @@ inline void each_lane(F operation, void* destination, uint32_t mask, Readers... 
         } else if (mask == kFullMask) {
             LANESCOPE_EACH_LANE(lane) row[lane] = compute(lane);
         } else {
-            LANESCOPE_EACH_LANE(lane) row[lane] = (mask & uint32_t(1) << lane) != 0 ? compute(lane) : row[lane];
+            LANESCOPE_EACH_LANE(lane) {
+                const auto selected = static_cast<Element>(Element(0) - static_cast<Element>(mask >> lane & 1));
+                row[lane] = static_cast<Element>((compute(lane) & selected) | (row[lane] & ~selected));  // no branch: it vectorises
+            }
         }
     }
 }
 
 /// The lane function that applies F to sources of types S… and writes a destination of type D.
 template <class F, class D, class... S>
-void lanes(const LaneOperands& operands, uint32_t mask) {
+[[gnu::flatten]] void lanes(const LaneOperands& operands, uint32_t mask) {
     [&]<size_t... kIndex>(std::index_sequence<kIndex...>) {
         each_lane<D>(make_operation<F>(operands.control), operands.destination[0], mask, Reader<S>(operands.source[kIndex])...);
     }(std::index_sequence_for<S...>{});
