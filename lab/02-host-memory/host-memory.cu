@@ -37,7 +37,7 @@ int main(int argc, char** argv) {
     std::vector<char> check(to);
     for (const Buffer& buffer : buffers(to)) {
         std::memset(buffer.bytes, 7, to);  // touched: no page is missing when the copies are timed
-        for (size_t size = from; size <= to; size *= 4) {
+        for (size_t size = from; size <= to; size *= 2) {
             lab::Timing timing = lab::timed(repeats, [&] { CHECK(cudaMemcpyAsync(device, buffer.bytes, size, cudaMemcpyHostToDevice)); });
             CHECK(cudaMemcpy(check.data(), device, size, cudaMemcpyDeviceToHost));
             lab::Case("copy").with("memory", buffer.memory).with("direction", "h2d").with("bytes", double(size)).with(timing, double(size))
