@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "base/file.h"
+#include "base/demangle.h"
 #include "cli/commands.h"
 #include "cli/ptx_arguments.h"
 #include "emulator/accounting.h"
@@ -23,7 +24,7 @@ base::Result<const exec::Kernel*> find_kernel(const PtxOptions& options, emulato
         if (function.entry && function.defined) names.push_back(function.name);
     if (options.kernel.empty() && names.size() == 1) return module.program().kernel(names[0]);
     for (const std::string& name : names)
-        if (!options.kernel.empty() && (name == options.kernel || emulator::demangle(name).starts_with(options.kernel + "("))) return module.program().kernel(name);
+        if (!options.kernel.empty() && (name == options.kernel || base::demangle(name).starts_with(options.kernel + "("))) return module.program().kernel(name);
     return error(options, names.empty() ? "has no kernel" : fmt::format("{}; --kernel takes one of {}", options.kernel.empty() ? "has several kernels" : "has no kernel '" + options.kernel + "'", fmt::join(names, ", ")));
 }
 
