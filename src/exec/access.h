@@ -38,7 +38,7 @@ struct AccessSite {
     uint16_t prefetch_bytes = 0;          ///< L2::64B/128B/256B
     uint8_t bytes = 0;                    ///< per lane: 1, 2, 4, 8, 16 (32 on sm_100)
     bool bulk = false;                    ///< by the copy engine (cp.async.bulk): neither an LSU request nor through L1
-    bool uniform_reduction = false;       ///< RED with one address and operand known uniform: one lane a warp issues it
+    bool uniform_reduction = false;       ///< atomic whose lanes have one address and are combined first: one lane a warp issues it
     bool increment = false;               ///< shared atomic add of the constant 1 whose result is unused (machine code: ATOMS.POPC.INC)
 };
 

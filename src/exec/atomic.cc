@@ -26,7 +26,7 @@ struct AtomicPlan {
     uint8_t element_bytes = 4, vector = 1;
     bool result = false;             // rows[0…vector) take the old values
     bool compare_and_swap = false;   // rows behind the operands are the new values
-    bool exchange = false;           // 128-bit
+    bool combined = false;           // AccessSite::uniform_reduction
     uint32_t weight = 1;             // as a poll
     unsigned destination_bits = 32, operand_bits = 32;
 };
@@ -195,7 +195,10 @@ const Step* update(Run& run, const Step& step, uint32_t active) {
         if (hosts[lane] == nullptr) return nullptr;
     }
     uint64_t arrival = run.time;
-    if ((active & ~shared) != 0) arrival = run.announce(memory.accesses, Space::kGlobal, active & ~shared, run.addresses);
+    if (uint32_t lanes = active & ~shared; lanes != 0) {
+        if (plan.combined) lanes &= -lanes;  // the first lane issues it for all
+        arrival = run.announce(memory.accesses, Space::kGlobal, lanes, run.addresses);
+    }
     if (shared != 0) arrival = std::max(arrival, run.announce(memory.accesses, Space::kShared, shared, run.addresses));
     if (plan.result) run.expect(step, arrival);
 
@@ -276,7 +279,8 @@ bool decode_atomic(Decoder& decoder, const Instruction& instruction) {
     AccessSite site = site_of(instruction, unused && !waits && instruction.space != ptx::Space::kShared ? Operation::kReduction : Operation::kAtomic);
     site.cache = CacheOperator::kDefault;  // atomics happen in L2, whatever their order and scope
     site.bytes = memory.width;
-    site.uniform_reduction = site.operation == Operation::kReduction && decoder.lowering().reduces_in_warp(instruction);
+    site.uniform_reduction = instruction.space != ptx::Space::kShared && decoder.lowering().reduces_in_warp(instruction, unused);
+    plan->combined = site.uniform_reduction;
     memory.accesses.push_back({decoder.add_site(site), 0, site.bytes});
     decoder.emit(update, std::move(rows), kOrdered).plan = plan;
     return true;

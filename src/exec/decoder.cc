@@ -151,7 +151,14 @@ void Decoder::decode_function(uint32_t index) {
     code_.functions[index] = std::move(made);
     function_code_->function = index;
     const Flow flow(*function_);
-    const Lowering lowering(*function_, flow);
+    const VariableAlignment alignment = [&](const Operand& operand) -> uint8_t {
+        const ptx::Variable& variable = operand.local_symbol ? function_->variables[operand.index] : module().variables[operand.index];
+        // The place of a static shared variable is known; .extern arrays are placed at launch.
+        if (variable.space == ptx::Space::kShared && code_.shared.contains({operand.local_symbol ? function_index_ : kNone, operand.index}))
+            return uint8_t(std::countr_zero(shared_offset(operand) | 1024u));
+        return uint8_t(std::countr_zero(std::max<uint32_t>(variable.alignment, 1)));
+    };
+    const Lowering lowering(*function_, flow, alignment);
     flow_ = &flow;
     lowering_ = &lowering;
     fixups_.clear();

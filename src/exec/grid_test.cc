@@ -655,6 +655,30 @@ TEST(Events, OnePerAccessOfTheMachineCode) {
     EXPECT_FALSE(sites[recorder.seen[7].site].uniform_reduction);
 }
 
+/// Widths in bits of the shared accesses of a kernel whose %r2 is 16-byte aligned and varies by lane.
+std::vector<unsigned> shared_widths(const std::string& body) {
+    PtxRun run(kernel(".shared .align 16 .b8 s[2048]; shl.b32 %r3, %r30, 4; mov.u32 %r4, s; add.u32 %r2, %r3, %r4;" + body));
+    Recorder recorder;
+    run.listener = &recorder;
+    run.argument(run.buffer(std::vector<uint32_t>(32))).pass({1}, {32});
+    std::vector<unsigned> widths;
+    for (const auto& s : recorder.seen)
+        if (s.space == Space::kShared) widths.push_back(8u * run.program->kernel("k")->sites()[s.site].bytes);
+    return widths;
+}
+
+// What ptxas 13.0 for sm_90 makes of loads and stores of single words.
+TEST(Events, AdjacentSharedWordsAreOneAccess) {
+    EXPECT_THAT(shared_widths("ld.shared.u32 %r5, [%r2]; ld.shared.u32 %r6, [%r2+4];"), ElementsAre(64));
+    EXPECT_THAT(shared_widths("ld.shared.u32 %r5, [%r2]; ld.shared.u32 %r6, [%r2+4]; ld.shared.u32 %r7, [%r2+12];"), ElementsAre(128));
+    EXPECT_THAT(shared_widths("ld.shared.u32 %r5, [%r2+4]; ld.shared.u32 %r6, [%r2+8];"), ElementsAre(32, 32));
+    EXPECT_THAT(shared_widths("ld.shared.u32 %r5, [%r2]; ld.shared.u32 %r6, [%r2+12];"), ElementsAre(32, 32));
+    EXPECT_THAT(shared_widths("st.shared.u32 [%r2], %r1; st.shared.u32 [%r2+4], %r1; st.shared.u32 [%r2+8], %r1;"), ElementsAre(64, 32));
+    EXPECT_THAT(shared_widths("ld.shared.u32 %r5, [%r2]; bar.sync 0; ld.shared.u32 %r6, [%r2+4];"), ElementsAre(32, 32));
+    EXPECT_THAT(shared_widths("shl.b32 %r8, %r30, 2; add.u32 %r9, %r8, %r4; ld.shared.u32 %r5, [%r9]; ld.shared.u32 %r6, [%r9+4];"),
+                ElementsAre(32, 32));  // aligned to 4 only
+}
+
 TEST(Order, TheSameEveryTimeAndLatencyIsHiddenByOtherWarps) {
     const std::string text = kernel(R"(
         ld.global.u32 %r2, [%rd1];

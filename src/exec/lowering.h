@@ -4,11 +4,12 @@
 //   32-bit loads).
 // - Loads or stores of adjacent shared words become one wide access where the address is known to be aligned (patterns.cu).
 // - A vector local store is one 32-bit store a component (patterns.cu, local_dynamic: 33 requests a warp for 8 st.local.v4 and one st.local).
-// - An atomic whose result is unused is a reduction; with an address and an integer operand that are the same for the whole warp, one lane
-//   issues it (sweeps.cu, atomic_same).
+// - An atomic whose result is unused is a reduction. Lanes that are known to go to one address combine their integer operands first and
+//   one of them issues it (sweeps.cu, atomic_same; ptxas 13.0 for sm_80 and later: POPC or REDUX, then RED of one lane).
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "exec/flow.h"
@@ -22,21 +23,24 @@ struct Piece {
     uint32_t bytes = 0;
 };
 
+/// log2 of the alignment that is known of a variable's address.
+using VariableAlignment = std::function<uint8_t(const ptx::Operand&)>;
+
 class Lowering {
 public:
-    Lowering(const ptx::Function& function, const Flow& flow);
+    Lowering(const ptx::Function& function, const Flow& flow, const VariableAlignment& of_variable);
 
     /// What a load or store accesses; empty: a neighbour's wider access covers it. Also for instructions of generic space.
     const std::vector<Piece>& pieces(uint32_t instruction) const { return pieces_[instruction]; }
     /// Whether all lanes of a warp are known to hold the same value in a register wherever they read it.
     bool uniform(uint32_t reg) const { return uniform_[reg]; }
     bool uniform(const ptx::Operand& operand) const;
-    /// Whether an atomic without result is reduced in the warp, so that one lane issues it.
-    bool reduces_in_warp(const ptx::Instruction& instruction) const;
+    /// Whether an atomic is combined in the warp first, so that one lane issues it; `unused`: nobody reads its result.
+    bool reduces_in_warp(const ptx::Instruction& instruction, bool unused) const;
 
 private:
     void find_uniform(const ptx::Function& function);
-    void merge_shared(const ptx::Function& function, const Flow& flow);
+    void merge_shared(const ptx::Function& function, const Flow& flow, const VariableAlignment& of_variable);
 
     std::vector<std::vector<Piece>> pieces_;
     std::vector<bool> uniform_;
