@@ -6,7 +6,6 @@
 #include <cmath>
 #include <cstdio>
 #include <cstring>
-#include <regex>
 
 #include "recording.h"
 #include "tolerance.h"
@@ -17,14 +16,6 @@ namespace {
 const Recording& recording() {
     static const Recording value = read_recording(LANESCOPE_SOURCE_DIR "/tests/semantics/h200/semantics.zst");
     return value;
-}
-
-/// Forms whose translation for sm_90 does not do what the PTX ISA says: video instructions, which no GPU since Kepler has in hardware.
-/// Saturation is left out where 32 bits overflow and takes negative numbers for large ones in parts of words; shifted-out bits and
-/// the scaling of vmad ignore what lies above bit 31. lanescope computes what the ISA says.
-bool departs_from_isa(const std::string& text) {
-    static const std::regex kForms(R"((vadd|vsub|vabsdiff)\.u32\.[us]32\.[us]32\.sat .*|vsub\.s32\.s32\.s32\.sat b32\..*|vshl\..*\.sat\..*|vmad\..*\.(shr7|shr15|sat) .*)");
-    return std::regex_match(text, kForms);
 }
 
 std::string describe(const RecordedVariant& recorded, unsigned sample, size_t output, uint64_t ours) {

@@ -3,6 +3,7 @@
 #include <bit>
 #include <cmath>
 #include <iterator>
+#include <regex>
 
 namespace lanescope::semantics {
 namespace {
@@ -68,6 +69,11 @@ const Tolerance* tolerance_of(std::string_view text) {
     for (const Row& row : kRows)
         if (text.starts_with(row.prefix)) return &row.tolerance;
     return nullptr;
+}
+
+bool departs_from_isa(const std::string& text) {
+    static const std::regex kForms(R"((vadd|vsub|vabsdiff)\.u32\.[us]32\.[us]32\.sat .*|vsub\.s32\.s32\.s32\.sat b32\..*|vshl\..*\.sat\..*|vmad\..*\.(shr7|shr15|sat) .*)");
+    return std::regex_match(text, kForms);
 }
 
 }  // namespace lanescope::semantics

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <limits>
+#include <string>
 #include <string_view>
 
 namespace lanescope::semantics {
@@ -23,5 +24,10 @@ bool within(uint64_t code, uint64_t expected, std::string_view type, const Toler
 
 /// Of an instruction; nullptr where PTX defines every bit.
 const Tolerance* tolerance_of(std::string_view text);
+
+/// Forms whose machine code for sm_90 does not do what the PTX ISA says: video instructions, which no GPU since Kepler has in hardware.
+/// Saturation is left out where 32 bits overflow and takes negative numbers for large ones in parts of words; shifted-out bits and
+/// the scaling of vmad ignore what lies above bit 31. lanescope computes what the ISA says.
+bool departs_from_isa(const std::string& text);
 
 }  // namespace lanescope::semantics
