@@ -5,8 +5,8 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "base/demangle.h"
 #include "base/file.h"
+#include "base/demangle.h"
 #include "cli/commands.h"
 #include "cli/ptx_arguments.h"
 #include "emulator/accounting.h"

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstdio>
+#include <set>
 
 #include "base/demangle.h"
 #include "emulator/accounting.h"
@@ -64,13 +65,20 @@ base::Result<Module*> Context::load(std::vector<Source> sources, std::string cub
     }
     if (!errors.empty()) return errors;
     if (units.empty()) return base::error("no device code");
-    if (units.size() > 1) {
-        base::Result<ptx::Module> linked = ptx::link(std::move(units));
-        if (!linked) return linked.errors();
-        units.clear();
-        units.push_back(*std::move(linked));
+    // nvcc -rdc=true adds NVIDIA's device runtime, which needs what only its driver has. Units that cannot be linked are left out for as
+    // long as others remain: a kernel that needs them will be missed when it is launched.
+    base::Result<ptx::Module> whole = units.size() == 1 ? base::Result<ptx::Module>(units[0]) : ptx::link(units);
+    while (!whole) {
+        std::set<std::string> broken;
+        for (const base::Diagnostic& error : whole.errors())
+            if (error.severity == base::Severity::kError) broken.insert(error.place.file);
+        size_t before = units.size();
+        std::erase_if(units, [&](const ptx::Module& unit) { return broken.contains(unit.name); });
+        std::erase_if(sources, [&](const Source& source) { return broken.contains(source.name); });
+        if (units.empty() || units.size() == before) return whole.errors();
+        whole = ptx::link(units);
     }
-    base::Result<std::unique_ptr<exec::Program>> program = exec::Program::load(std::make_shared<const ptx::Module>(std::move(units[0])), *memory_);
+    base::Result<std::unique_ptr<exec::Program>> program = exec::Program::load(std::make_shared<const ptx::Module>(*std::move(whole)), *memory_);
     if (!program) return program.errors();
     auto module = std::make_unique<Module>();
     module->program_ = *std::move(program);
@@ -123,6 +131,7 @@ base::Status Context::reset() {
     examples_.clear();
     textures_.clear();
     heap_.used = 0;
+    grid_workspace_ = 0;
     watch_host_accesses(nullptr, nullptr);
     memory_.reset();                              // its addresses are fixed: the old arena must be gone first
     base::Result<std::unique_ptr<exec::DeviceMemory>> memory = exec::DeviceMemory::create(gpu_.memory_bytes);
@@ -193,6 +202,14 @@ LaunchResult Context::launch(const LaunchRequest& request) {
     exec::Launch launch{.grid = request.grid, .block = request.block, .cluster = request.cluster, .dynamic_shared_bytes = request.dynamic_shared_bytes,
                         .parameters = request.parameters, .grid_id = launches_ + 1};
     launch.stack_bytes = std::max(launch.stack_bytes, stack_bytes_);
+    if (request.cooperative) {
+        constexpr uint64_t kWorkspaceBytes = 8;   // two words, of which the second is the barrier (cooperative_groups' driver ABI)
+        if (!grid_workspace_)
+            if (const exec::Allocation* workspace = memory_->allocate(kWorkspaceBytes, exec::Region::kDevice, "barrier of cooperative grids"))
+                grid_workspace_ = workspace->begin;
+        memory_->fill(grid_workspace_, 0, 1, kWorkspaceBytes);
+        launch.grid_workspace = grid_workspace_;
+    }
     exec::Sinks sinks;
     sinks.print = [](std::string_view text) { std::fwrite(text.data(), 1, text.size(), stdout); };
     sinks.error = [](std::string_view text) { std::fwrite(text.data(), 1, text.size(), stderr); };

@@ -69,6 +69,7 @@ struct LaunchRequest {
     int carveout_percent = -1;
     std::span<const std::byte> parameters;    ///< laid out as Kernel::parameters() says
     Stream stream = kDefaultStream;
+    bool cooperative = false;                 ///< its blocks may wait for each other
 };
 
 struct LaunchResult {
@@ -141,6 +142,7 @@ private:
     std::map<const exec::Kernel*, uint32_t> examples_;  ///< how many launches of a kernel have had their example warps written
     bool collecting_ = true;
     exec::DeviceHeap heap_;
+    uint64_t grid_workspace_ = 0;
     uint64_t stack_bytes_ = 1024;
 };
 

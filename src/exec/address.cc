@@ -66,6 +66,8 @@ uint64_t uniform_special(const Run& run, SpecialRegister special) {
         case SpecialRegister::kTotalSmemSize:
         case SpecialRegister::kAggrSmemSize: return run.shared_bytes;
         case SpecialRegister::kDynamicSmemSize: return dynamic;
+        case SpecialRegister::kEnvreg1: return launch.grid_workspace >> 32;
+        case SpecialRegister::kEnvreg2: return uint32_t(launch.grid_workspace);
         default: return 0;  // performance monitors, environment, reserved shared memory: zero as without a tool or driver
     }
 }

@@ -24,6 +24,7 @@ struct Launch {
     uint32_t dynamic_shared_bytes = 0;
     std::span<const std::byte> parameters;          ///< Kernel::parameter_bytes(), laid out as Kernel::parameters() says
     uint64_t grid_id = 0;                           ///< %gridid
+    uint64_t grid_workspace = 0;                    ///< %envreg1 and 2: where the blocks of a cooperative grid count at its barrier; 0: not one
     uint64_t stack_bytes = 64 << 10;                ///< local memory of a thread beyond the entry's own: calls and alloca
     bool count_instructions = false;                ///< fill GridResult::executions
 };

@@ -92,7 +92,7 @@ std::array<uint32_t, 4> read(const Texture& t, const std::byte* host, int32_t x,
         return value;
     }
     uint64_t offset = texel_offset(t, uint32_t(x), uint32_t(y), uint32_t(z));
-    if (sample.count < sample.texels.size()) sample.texels[sample.count] = t.address + offset;
+    if (sample.count < sample.texels.size()) sample.texels[sample.count] = texel_address(t, uint32_t(x), uint32_t(y), uint32_t(z));
     if (sample.count++ == 0) sample.xyz = {x, y, z};
     for (unsigned i = 0; i < t.channels; ++i) value[i] = convert(t, raw_channel(host + offset, t.channel_bits, i), i);
     return value;
@@ -148,6 +148,13 @@ Sample gather(const Texture& t, const std::byte* host, unsigned component, const
     for (unsigned i = 0; i < 4; ++i) out.value[i] = read(t, host, order[i].first, order[i].second, z, out)[component];
     pad(out);
     return out;
+}
+
+uint64_t texel_address(const Texture& t, uint32_t x, uint32_t y, uint32_t z) {
+    if (!t.block_linear || t.height == 0) return t.address + texel_offset(t, x, y, z);
+    uint32_t b = x * (uint32_t(t.channels) * t.channel_bits / 8);
+    uint64_t tile = uint64_t(y / 8) * ((t.row_bytes + 63) / 64) + b / 64;
+    return t.address + z * t.slice_bytes + tile * 512 + b % 64 / 32 * 256 + y % 8 / 2 * 64 + b % 32 / 16 * 32 + y % 2 * 16 + b % 16;
 }
 
 uint32_t cube_face(float x, float y, float z, float& s, float& t) {

@@ -37,6 +37,11 @@ inline uint64_t texel_offset(const Texture& t, uint32_t x, uint32_t y, uint32_t 
     return uint64_t(x) * (uint32_t(t.channels) * t.channel_bits / 8) + y * t.row_bytes + z * t.slice_bytes;
 }
 
+/// The device address of a texel as the caches see it: arrays of two and more dimensions are block-linear, in tiles of 64 bytes × 8 rows
+/// whose sectors hold 16 bytes of two rows (seen in the sectors of rows and columns of texels on an H200). Programs cannot see that order,
+/// so the bytes themselves lie row by row.
+uint64_t texel_address(const Texture& t, uint32_t x, uint32_t y, uint32_t z);
+
 /// Face 0 … 5 (+x, -x, +y, -y, +z, -z) that a direction points at, and the normalised coordinates on it.
 uint32_t cube_face(float x, float y, float z, float& s, float& t);
 

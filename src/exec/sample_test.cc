@@ -12,7 +12,7 @@ namespace {
 /// 4 × 2 floats, texel (x, y) = 10 y + x, at address 0x1000.
 struct Image {
     std::vector<float> texels{0, 1, 2, 3, 10, 11, 12, 13};
-    Texture texture{.address = 0x1000, .width = 4, .height = 2, .row_bytes = 16, .slice_bytes = 32};
+    Texture texture{.address = 0x1000, .width = 4, .height = 2, .row_bytes = 16, .slice_bytes = 32, .block_linear = false};
     const std::byte* host() const { return reinterpret_cast<const std::byte*>(texels.data()); }
     float at(float x, float y) { return std::bit_cast<float>(sample(texture, host(), 2, {.at = {x, y, 0}}).value[0]); }
 };
@@ -92,6 +92,20 @@ TEST(Sample, LinearMemoryAndLayersAndVolumes) {
     Texture volume{.address = 0x1000, .width = 2, .height = 2, .depth = 2, .row_bytes = 8, .slice_bytes = 16, .filter = Filter::kLinear};
     // the mean of all eight: (0+1+2+3+10+11+12+13) / 8
     EXPECT_EQ(std::bit_cast<float>(sample(volume, image.host(), 3, {.at = {1, 1, 1}}).value[0]), 6.5f);
+}
+
+TEST(Sample, ArraysAreBlockLinearForTheCaches) {
+    Texture t{.address = 0x2000, .width = 1024, .height = 1024, .row_bytes = 4096, .slice_bytes = 4096 * 1024};
+    EXPECT_EQ(texel_address(t, 3, 0, 0), 0x2000u + 12);           // 16 bytes of a row …
+    EXPECT_EQ(texel_address(t, 0, 1, 0), 0x2000u + 16);           // … and 16 of the next one are a sector
+    EXPECT_EQ(texel_address(t, 4, 0, 0), 0x2000u + 32);
+    EXPECT_EQ(texel_address(t, 0, 2, 0), 0x2000u + 64);
+    EXPECT_EQ(texel_address(t, 8, 0, 0), 0x2000u + 256);
+    EXPECT_EQ(texel_address(t, 16, 0, 0), 0x2000u + 512);         // the next tile
+    EXPECT_EQ(texel_address(t, 0, 8, 0), 0x2000u + 64 * 512);     // 64 tiles a row
+    EXPECT_EQ(texel_address(t, 0, 0, 1), 0x2000u + 4096 * 1024);
+    t.block_linear = false;
+    EXPECT_EQ(texel_address(t, 3, 2, 0), 0x2000u + 2 * 4096 + 12);
 }
 
 TEST(Sample, GatherAndCube) {

@@ -149,7 +149,7 @@ const Step* access_surface(Run& run, const Step& step, uint32_t active) {
         at[0] = std::clamp<int64_t>(at[0], 0, size[0] - width);
         for (unsigned d = 1; d < 3; ++d) at[d] = std::clamp<int64_t>(at[d], 0, size[d] - 1);
         const uint64_t offset = uint64_t(at[0]) + uint64_t(at[1]) * surface->row_bytes + uint64_t(at[2]) * surface->slice_bytes;
-        texels[lane] = surface->address + offset;
+        texels[lane] = texel_address(*surface, uint32_t(at[0] / texel_bytes), uint32_t(at[1]), uint32_t(at[2])) + uint64_t(at[0] % texel_bytes);
         places[lane] = host + offset;
         xyz[lane * 3] = int32_t(at[0] / texel_bytes);
         xyz[lane * 3 + 1] = int32_t(at[1]);

@@ -11,7 +11,8 @@ namespace exec = lanescope::exec;
 
 namespace {
 
-constexpr uint64_t kRowAlignment = 64;      ///< of an array's rows; programs cannot see it
+// An array is made of tiles of 64 bytes × 8 rows (exec::texel_address); programs cannot see it.
+constexpr uint64_t kRowAlignment = 64, kRowGroup = 8;
 
 uint32_t bits(const cudaChannelFormatDesc& format) { return uint32_t(format.x + format.y + format.z + format.w); }
 
@@ -31,7 +32,8 @@ cudaError_t make_array(Runtime& runtime, Context& context, cudaArray_t* out, con
     array->element_bytes = bits(format) / 8;
     if (extent.width > (uint64_t(1) << 32) || array->rows() > (uint64_t(1) << 32) || array->slices() > (uint64_t(1) << 32)) return cudaErrorInvalidValue;
     array->row_bytes = (extent.width * array->element_bytes + kRowAlignment - 1) / kRowAlignment * kRowAlignment;
-    unsigned __int128 slice = (unsigned __int128)(array->row_bytes) * array->rows(), all = slice * array->slices();
+    uint64_t rows = extent.height ? (extent.height + kRowGroup - 1) / kRowGroup * kRowGroup : 1;
+    unsigned __int128 slice = (unsigned __int128)(array->row_bytes) * rows, all = slice * array->slices();
     if (all > INT64_MAX) return cudaErrorMemoryAllocation;
     array->slice_bytes = uint64_t(slice);
     const exec::Allocation* memory = context.memory().allocate(uint64_t(all), exec::Region::kDevice, "cudaMallocArray");

@@ -80,6 +80,7 @@ cudaError_t launch(Runtime& runtime, emulator::Context& context, Function& funct
     request.dynamic_shared_bytes = uint32_t(options.shared);
     request.carveout_percent = function.carveout_percent;
     request.parameters = parameters;
+    request.cooperative = options.cooperative;
     emulator::LaunchResult result = context.launch(request);
     // As on hardware the launch itself succeeds; whoever waits for it, or calls next, is told.
     if (result.fault) {

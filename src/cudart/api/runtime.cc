@@ -172,7 +172,8 @@ cudaError_t Runtime::load(Binary& binary) {
             code_without_ptx |= !images->empty();
             continue;
         }
-        std::string name = ptx->name.empty() ? fmt::format("PTX {}", sources.size() + 1) : ptx->name;
+        // Names tell units apart in messages: "main.cu.ptx", "PTX 3.ptx".
+        std::string name = ptx->name.empty() || containers.size() > 2 ? fmt::format("PTX {}{}{}", sources.size() + 1, ptx->name.empty() ? "" : " of ", ptx->name) : ptx->name;
         sources.push_back({ptx->payload, name + ".ptx"});
     }
     if (sources.size() > 1) cubin.clear();       // each unit's own code says little about the linked program's registers
