@@ -2,6 +2,7 @@
 #include "exec/alu_float.h"
 #include "exec/alu_integer.h"
 #include "exec/convert.h"
+#include "exec/lane_conversion.h"
 #include "exec/lane_directed.h"
 
 namespace lanescope::exec {
@@ -38,17 +39,6 @@ unsigned row_bits_of(Type type) {
     return bits < 16 ? 16 : bits;
 }
 bool is_convertible(Type type) { return integer_bits(type) != 0 || float_format(type) != nullptr; }
-
-/// A cvt as its control word.
-struct Conversion {
-    Type to, from;
-    Rounding rounding;
-    uint8_t modifiers, to_bits, from_bits;  ///< modifiers: the low 8 of Form's; bits: of the rows
-    explicit Conversion(uint64_t control)
-        : to(Type(control & 0xff)), from(Type(control >> 8 & 0xff)), rounding(Rounding(control >> 16 & 0xff)),
-          modifiers(uint8_t(control >> 24)), to_bits(uint8_t(control >> 32)), from_bits(uint8_t(control >> 40)) {}
-    bool has(Modifier modifier) const { return (modifiers & modifier) != 0; }
-};
 
 double to_integer(double value, Rounding rounding) {
     switch (rounding) {
@@ -128,21 +118,11 @@ uint64_t convert(uint64_t raw, const Conversion& how) {
     return float_from(exact(negative ? 0 - integer : integer, negative), how);
 }
 
-uint64_t load(const void* row, unsigned bits, unsigned lane) {
-    if (bits == 16) return static_cast<const uint16_t*>(row)[lane];
-    return bits == 32 ? static_cast<const uint32_t*>(row)[lane] : static_cast<const uint64_t*>(row)[lane];
-}
-void store(void* row, unsigned bits, unsigned lane, uint64_t value) {
-    if (bits == 16) static_cast<uint16_t*>(row)[lane] = static_cast<uint16_t>(value);
-    else if (bits == 32) static_cast<uint32_t*>(row)[lane] = static_cast<uint32_t>(value);
-    else static_cast<uint64_t*>(row)[lane] = value;
-}
 void convert_any(const LaneOperands& operands, uint32_t mask) {
     const Conversion how(operands.control);
-    for (uint32_t rest = mask; rest != 0; rest &= rest - 1) {
-        const unsigned lane = unsigned(__builtin_ctz(rest));
+    active_lanes(mask, [&](unsigned lane) {
         store(operands.destination[0], how.to_bits, lane, convert(load(operands.source[0], how.from_bits, lane), how));
-    }
+    });
 }
 
 // ---- the common ones -------------------------------------------------------------------------------------------------
@@ -183,7 +163,7 @@ struct SameFloat {
         if (kRounding == Rounding::kNone && !kFlush && !kSaturate) return value;
         T result = kFlush ? flush(value) : value;
         if constexpr (kRounding != Rounding::kNone) result = round_to_integer<kRounding>(result);
-        result = canonical(result);
+        result = propagate(result, value);
         return kSaturate ? saturate(result) : result;
     }
 };

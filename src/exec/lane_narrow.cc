@@ -1,7 +1,7 @@
 // cvt with packed and narrow types (f16x2, bf16x2, tf32, fp8, fp6, fp4, ue8m0), and cvt.pack. Stochastic rounding (.rs) is not here:
 // how its random bits line up is not documented for every format.
 #include "exec/convert.h"
-#include "exec/lane_form.h"
+#include "exec/lane_conversion.h"
 
 namespace lanescope::exec {
 inline namespace LANESCOPE_LEVEL {
@@ -42,34 +42,12 @@ uint64_t encode_scale(const Exact& value, Rounding rounding, bool finite) {
     return exponent < 0 ? 0 : exponent >= int(kScaleNan) ? kScaleNan - finite : uint64_t(exponent);
 }
 
-/// The control word of cvt, as lane_find.cc builds it.
-struct Conversion {
-    Type to, from;
-    Rounding rounding;
-    uint32_t modifiers;
-    unsigned to_bits, from_bits;
-    explicit Conversion(uint64_t control)
-        : to(Type(control & 0xff)), from(Type(control >> 8 & 0xff)), rounding(Rounding(control >> 16 & 0xff)),
-          modifiers(control >> 24 & 0xff), to_bits(control >> 32 & 0xff), from_bits(control >> 40 & 0xff) {}
-    uint64_t code(const Exact& value, const Format& format) const {
-        if ((modifiers & kRelu) != 0 && value.negative && value.kind != Exact::Kind::kNan) return 0;
-        return encode(value, format, rounding, (modifiers & kSatfinite) != 0);
-    }
-    uint64_t element(const Exact& value, const Packed& type) const {
-        return type.format == nullptr ? encode_scale(value, rounding, (modifiers & kSatfinite) != 0) : code(value, *type.format);
-    }
-};
-
-uint64_t load(const void* row, unsigned bits, unsigned lane) {
-    return bits == 16 ? static_cast<const uint16_t*>(row)[lane] : static_cast<const uint32_t*>(row)[lane];
+uint64_t code_of(const Conversion& how, const Exact& value, const Format& format) {
+    if (how.has(kRelu) && value.negative && value.kind != Exact::Kind::kNan) return 0;
+    return encode(value, format, how.rounding, how.has(kSatfinite));
 }
-void store(void* row, unsigned bits, unsigned lane, uint64_t value) {
-    if (bits == 16) static_cast<uint16_t*>(row)[lane] = static_cast<uint16_t>(value);
-    else static_cast<uint32_t*>(row)[lane] = static_cast<uint32_t>(value);
-}
-template <class F>
-void active_lanes(uint32_t mask, const F& action) {
-    for (uint32_t rest = mask; rest != 0; rest &= rest - 1) action(static_cast<unsigned>(__builtin_ctz(rest)));
+uint64_t element_of(const Conversion& how, const Exact& value, const Packed& type) {
+    return type.format == nullptr ? encode_scale(value, how.rounding, how.has(kSatfinite)) : code_of(how, value, *type.format);
 }
 
 /// Two f32, the upper element first.
@@ -78,7 +56,7 @@ void pack_floats(const LaneOperands& operands, uint32_t mask) {
     const Packed to = packed(how.to);
     active_lanes(mask, [&](unsigned lane) {
         const auto source = [&](unsigned i) { return exact(double(float_of(static_cast<const uint32_t*>(operands.source[i])[lane]))); };
-        store(operands.destination[0], how.to_bits, lane, how.element(source(0), to) << to.bits | how.element(source(1), to));
+        store(operands.destination[0], how.to_bits, lane, element_of(how, source(0), to) << to.bits | element_of(how, source(1), to));
     });
 }
 void repack(const LaneOperands& operands, uint32_t mask) {
@@ -90,7 +68,7 @@ void repack(const LaneOperands& operands, uint32_t mask) {
         for (unsigned i = 0; i < 2; ++i) {
             const uint64_t code = source >> from.bits * i & ((uint64_t(1) << from.bits) - 1);
             const double value = from.format == nullptr ? decode_scale(code) : decode(code, *from.format);
-            result |= how.element(exact(value), to) << to.bits * i;
+            result |= element_of(how, exact(value), to) << to.bits * i;
         }
         store(operands.destination[0], how.to_bits, lane, result);
     });
@@ -101,7 +79,7 @@ void to_tf32(const LaneOperands& operands, uint32_t mask) {
         const uint32_t bits = static_cast<const uint32_t*>(operands.source[0])[lane];
         // .rna is an addition on the bits, whatever they mean.
         const uint64_t code = how.rounding == Rounding::kRna && how.modifiers == 0 ? (bits + 0x1000) >> 13
-                                                                                   : how.code(exact(double(float_of(bits))), kFormatTf32);
+                                                                                   : code_of(how, exact(double(float_of(bits))), kFormatTf32);
         static_cast<uint32_t*>(operands.destination[0])[lane] = static_cast<uint32_t>(code << 13);
     });
 }
