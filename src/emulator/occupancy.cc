@@ -7,12 +7,15 @@ namespace {
 
 constexpr uint64_t round_up(uint64_t value, uint64_t unit) { return unit ? (value + unit - 1) / unit * unit : value; }
 
+/// An H200's driver takes 32 KiB for kernels that need 8, although 16 can be configured.
+constexpr uint64_t kNeverChosen = 16 << 10;
+
 uint64_t choose_carveout(const gpu::Description& gpu, uint64_t needed, uint64_t per_block, int percent) {
     if (gpu.shared_carveouts.empty()) return gpu.max_shared_per_block;
     uint64_t largest = gpu.shared_carveouts.back();
     uint64_t target = percent >= 0 ? std::max(per_block, largest * uint64_t(std::min(percent, 100)) / 100) : 2 * needed;
     for (uint64_t carveout : gpu.shared_carveouts)
-        if (carveout >= target && carveout >= per_block) return carveout;
+        if (carveout >= target && carveout >= per_block && (percent >= 0 || carveout != kNeverChosen)) return carveout;
     return largest;
 }
 

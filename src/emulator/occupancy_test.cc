@@ -11,7 +11,7 @@ gpu::Description hopper() {
     gpu.max_blocks_per_sm = 32;
     gpu.l1_bytes = 256 << 10;
     gpu.reserved_shared_per_block = 1024;
-    for (uint64_t kib : {0, 8, 32, 64, 100, 132, 164, 196, 228}) gpu.shared_carveouts.push_back(kib << 10);
+    for (uint64_t kib : {0, 8, 16, 32, 64, 100, 132, 164, 196, 228}) gpu.shared_carveouts.push_back(kib << 10);
     return gpu;
 }
 
