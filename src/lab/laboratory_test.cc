@@ -120,6 +120,18 @@ TEST(ExperimentFile, ErrorsHaveTheirPlaceEvenInsideAnExpression) {
     EXPECT_THAT(errors_of("kind  = \"line\"", "kind  = \"line\"\ncolour = 1"), HasSubstr("e.toml:22:1: error: unknown key 'colour'"));
 }
 
+TEST(Shipped, AllSeventeenLoadAndExplainThemselvesInBothLanguages) {
+    const std::filesystem::path folder = LANESCOPE_SOURCE_DIR "/lab";
+    const std::vector<std::string> all = names(folder);
+    EXPECT_EQ(all.size(), 17u);
+    for (const std::string& name : all) {
+        const auto experiment = load(folder / name);
+        ASSERT_TRUE(experiment.ok()) << base::to_string(experiment.errors());
+        EXPECT_THAT(experiment->explanation, HasSubstr("## 中文")) << name;
+        EXPECT_FALSE(experiment->claims.empty()) << name;
+    }
+}
+
 TEST(Names, AreCompletedFromNumberOrWord) {
     const std::vector<std::string> all = {"05-alignment", "06-coalescing", "15-allocators"};
     EXPECT_EQ(complete(all, "5"), "05-alignment");
