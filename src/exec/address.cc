@@ -76,10 +76,9 @@ void write_special(Run& run, SpecialRegister special, Row row, uint32_t active) 
     const auto id = unsigned(special);
     if (id - unsigned(SpecialRegister::kTidX) < 4) {
         const unsigned part = id - unsigned(SpecialRegister::kTidX);
-        const Dim3& d = run.launch.block;
-        const uint32_t first = run.warp->index * kWarpLanes;
-        if (part == 0 && d.y == 1 && d.z == 1) return each_value<uint32_t>(run, row, active, [=](unsigned lane) { return first + lane; });
-        return each_value<uint32_t>(run, row, active, [&](unsigned lane) { return component(run.thread_of(lane), part); });
+        if (part == 3) return each_value<uint32_t>(run, row, active, [](unsigned) { return 0u; });
+        const uint32_t* ids = run.thread_ids[part].data() + size_t(run.warp->index) * kWarpLanes;
+        return each_value<uint32_t>(run, row, active, [=](unsigned lane) { return ids[lane]; });
     }
     switch (special) {
         case SpecialRegister::kLaneid: return each_value<uint32_t>(run, row, active, [](unsigned lane) { return lane; });

@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <numeric>
 #include <optional>
 
 #include "exec/run.h"
+#include "exec/schedule.h"
 #include "ptx/lookup.h"
 
 namespace lanescope::exec {
@@ -19,17 +21,6 @@ using ptx::Operand;
 using ptx::Type;
 
 constexpr uint32_t round_up(uint32_t value, uint32_t unit) { return (value + unit - 1) / unit * unit; }
-
-/// Cycles from the issue of an instruction to that of one that needs its result. Measured by others for Volta and later as 4 for
-/// arithmetic and about 20 to 24 for the special function unit and shuffles; divisions and roots are sequences of instructions.
-unsigned latency_of(const Instruction& instruction) {
-    switch (instruction.opcode) {
-        case Opcode::kSin: case Opcode::kCos: case Opcode::kEx2: case Opcode::kLg2: case Opcode::kRcp: case Opcode::kRsqrt: case Opcode::kTanh:
-        case Opcode::kShfl: case Opcode::kVote: case Opcode::kMatch: case Opcode::kRedux: return 22;
-        case Opcode::kDiv: case Opcode::kRem: case Opcode::kSqrt: return 36;
-        default: return kDependentCycles;
-    }
-}
 
 bool is_load(const Instruction& instruction) {
     switch (instruction.opcode) {
@@ -150,7 +141,8 @@ void Decoder::decode_function(uint32_t index) {
     function_code_ = made.get();
     code_.functions[index] = std::move(made);
     function_code_->function = index;
-    const Flow flow(*function_);
+    const bool optimized = module().target.find("debug") == std::string::npos;  // -G: ptxas leaves everything as it stands
+    const Flow written_flow(*function_);
     const VariableAlignment alignment = [&](const Operand& operand) -> uint8_t {
         const ptx::Variable& variable = operand.local_symbol ? function_->variables[operand.index] : module().variables[operand.index];
         // The place of a static shared variable is known; .extern arrays are placed at launch.
@@ -158,9 +150,16 @@ void Decoder::decode_function(uint32_t index) {
             return uint8_t(std::countr_zero(shared_offset(operand) | 1024u));
         return uint8_t(std::countr_zero(std::max<uint32_t>(variable.alignment, 1)));
     };
-    const Lowering lowering(*function_, flow, alignment);
-    flow_ = &flow;
+    const Lowering lowering(*function_, written_flow, alignment, optimized);
     lowering_ = &lowering;
+    original_.resize(function_->body.size());
+    std::iota(original_.begin(), original_.end(), 0u);
+    if (optimized) original_ = schedule(*function_, written_flow);
+    ptx::Function scheduled = *function_;
+    for (size_t i = 0; i < original_.size(); ++i) scheduled.body[i] = function_->body[original_[i]];
+    function_ = &scheduled;
+    const Flow flow(scheduled);
+    flow_ = &flow;
     fixups_.clear();
     place_registers();
     place_variables();
@@ -178,7 +177,7 @@ void Decoder::decode_function(uint32_t index) {
         Step& step = steps.emplace_back();
         step.handler = meet_lanes;
         step.guard = always;
-        step.instruction = i;
+        step.instruction = i < original_.size() ? original_[i] : i;
         step.flags = kControl | kUncounted;
         step.cycles = 0;
     };
@@ -214,6 +213,7 @@ void Decoder::decode_function(uint32_t index) {
     function_code_->frame_bytes = round_up(scratch_begin_ + scratch_bytes_, 64);
     flow_ = nullptr;
     lowering_ = nullptr;
+    function_ = nullptr;
 }
 
 // Linear scan: registers in the order in which their lifetimes begin take the lowest place of their size that is free.
@@ -334,7 +334,7 @@ void Decoder::find_waits() {
         for (const uint32_t r : sets[i].definitions)
             if (r != kNone) {
                 waits_[i] |= slots_of[r];
-                ready[r] = at + latency_of(body[i]);
+                ready[r] = at + result_latency(body[i]);
             }
         cycles_[i] = uint8_t(std::min<uint32_t>(at - now, 255));
         if (i == flow_->blocks[flow_->block_of[i]].begin) cycles_[i] = 1;
@@ -358,7 +358,7 @@ Step& Decoder::emit(Handler handler, std::vector<Row> rows, uint16_t flags) {
     step.rows = keep(std::move(rows));
     step.guard = guard_row(instruction);
     step.guard_flip = instruction.guard.negated ? UINT32_MAX : 0;
-    step.instruction = index_;
+    step.instruction = original_[index_];
     step.flags = flags;
     step.slot = slots_[index_];
     return step;
@@ -501,7 +501,7 @@ MemoryPlan& Decoder::memory_plan() {
 
 uint32_t Decoder::add_site(AccessSite site) {
     site.function = function_index_;
-    site.instruction = index_;
+    site.instruction = original_[index_];
     site.location = function_->body[index_].location;
     sites_.push_back(site);
     return uint32_t(sites_.size() - 1);

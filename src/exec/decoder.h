@@ -21,8 +21,8 @@ public:
     const ptx::Module& module() const { return kernel_.program().module(); }
     const Program& program() const { return kernel_.program(); }
     const Kernel& kernel() const { return kernel_; }
-    const ptx::Function& function() const { return *function_; }
-    uint32_t index() const { return index_; }          ///< of the instruction in the body
+    const ptx::Function& function() const { return *function_; }  ///< its body in the order of issue
+    uint32_t index() const { return original_[index_]; }  ///< of the instruction in the module's body
     Code& code() { return code_; }
     FunctionCode& function_code() { return *function_code_; }
     uint32_t dead() const { return flow_->dead[index_]; }  ///< Flow::dead of the instruction
@@ -98,6 +98,7 @@ private:
     FunctionCode* function_code_ = nullptr;
     const Flow* flow_ = nullptr;
     const Lowering* lowering_ = nullptr;
+    std::vector<uint32_t> original_;                    ///< position in the order of issue → in the module's body
     std::vector<uint32_t> register_offsets_, variable_offsets_;
     std::vector<uint16_t> waits_;
     std::vector<uint8_t> slots_, cycles_;

@@ -18,19 +18,6 @@ constexpr uint64_t kQuantum = 128;
 constexpr uint64_t kSlack = 24;
 constexpr unsigned kSlotBits = 8;
 
-struct Earliest { uint64_t first, second; };
-
-/// The smallest and second-smallest of the keys.
-Earliest earliest(const std::vector<uint64_t>& keys) {
-    uint64_t first = kNever, second = kNever;
-    for (const uint64_t key : keys) {
-        const uint64_t larger = std::max(first, key);
-        second = std::min(second, larger);
-        first = std::min(first, key);
-    }
-    return {first, second};
-}
-
 GridResult refuse(std::string message) {
     GridResult result;
     result.fault.emplace();
@@ -195,7 +182,8 @@ void Run::advance(Sm& s, uint64_t until) {
     sm = &s;
     const unsigned schedulers = machine.schedulers;
     while (!stopped) {
-        const auto [first, second] = earliest(s.ready);
+        uint64_t first, second;
+        moves.least_two(s.ready.data(), unsigned(s.ready.size()), first, second);
         const uint64_t at = first >> kSlotBits;
         if (first == kNever || at >= until) return;
         const auto slot = uint32_t(first & ((1u << kSlotBits) - 1));
@@ -233,7 +221,11 @@ void Run::run() {
         if (stopped) break;
         if (!freed.empty() && next_block < blocks) start_blocks();
         for (const Sm& s : sms)
-            if (s.resident != 0) next = std::min(next, earliest(s.ready).first);
+            if (s.resident != 0) {
+                uint64_t first, second;
+                moves.least_two(s.ready.data(), unsigned(s.ready.size()), first, second);
+                next = std::min(next, first);
+            }
         if (live_blocks == 0) break;
         if (next == kNever) {
             report_deadlock();
@@ -304,12 +296,18 @@ GridResult run_grid(const Kernel& kernel, const Launch& launch, DeviceMemory& me
     run.ranges.resize(run.code.plans.size());
     run.shared_bytes = (run.code.static_shared_bytes + 15) / 16 * 16 * (launch.dynamic_shared_bytes != 0) +
                        run.code.static_shared_bytes * (launch.dynamic_shared_bytes == 0) + launch.dynamic_shared_bytes;
+    for (unsigned part = 0; part < 3; ++part) run.thread_ids[part].resize(size_t(warps) * kWarpLanes);
+    for (uint32_t t = 0; t < warps * kWarpLanes; ++t) {
+        run.thread_ids[0][t] = t % launch.block.x;
+        run.thread_ids[1][t] = t / launch.block.x % launch.block.y;
+        run.thread_ids[2][t] = t / launch.block.x / launch.block.y;
+    }
     run.sms.resize(machine.sms);
     for (uint32_t s = 0; s < run.sms.size(); ++s) {
         run.sms[s].index = s;
         const uint64_t most = std::min<uint64_t>(resident, (run.blocks + machine.sms - 1 - s) / machine.sms + (c.count() > 1 ? c.count() : 0));
         run.sms[s].blocks.resize(c.count() > 1 ? resident : most);
-        run.sms[s].ready.assign(size_t(resident) * warps, kNever);
+        run.sms[s].ready.assign((size_t(resident) * warps + 7) / 8 * 8, kNever);
     }
     run.run();
 

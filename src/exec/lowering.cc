@@ -53,7 +53,8 @@ std::vector<Piece> narrow(uint64_t used, uint32_t width, uint32_t element) {
 
 }  // namespace
 
-Lowering::Lowering(const ptx::Function& function, const Flow& flow, const VariableAlignment& of_variable) : pieces_(function.body.size()) {
+Lowering::Lowering(const ptx::Function& function, const Flow& flow, const VariableAlignment& of_variable, bool optimized)
+    : pieces_(function.body.size()) {
     find_uniform(function);
     for (uint32_t i = 0; i < function.body.size(); ++i) {
         const Instruction& instruction = function.body[i];
@@ -62,7 +63,7 @@ Lowering::Lowering(const ptx::Function& function, const Flow& flow, const Variab
         const bool load = instruction.opcode != Opcode::kSt;
         if (instruction.space == Space::kLocal && !load && count > 1 && element == 4) {
             for (uint32_t e = 0; e < count; ++e) pieces_[i].push_back({int32_t(e * element), element});
-        } else if (load && count > 1 && width <= 32 && (instruction.space == Space::kGlobal || instruction.space == Space::kGeneric) && !ordered(instruction)) {
+        } else if (optimized && load && count > 1 && width <= 32 && (instruction.space == Space::kGlobal || instruction.space == Space::kGeneric) && !ordered(instruction)) {
             uint64_t used = 0;
             for (uint32_t e = 0; e < count; ++e)
                 if ((flow.dead[i] >> e & 1) == 0) used |= ((uint64_t(1) << element) - 1) << (e * element);
@@ -73,7 +74,7 @@ Lowering::Lowering(const ptx::Function& function, const Flow& flow, const Variab
             pieces_[i] = {{0, width}};
         }
     }
-    merge_shared(function, flow, of_variable);
+    if (optimized) merge_shared(function, flow, of_variable);
 }
 
 bool Lowering::uniform(const Operand& operand) const {

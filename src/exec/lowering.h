@@ -28,7 +28,8 @@ using VariableAlignment = std::function<uint8_t(const ptx::Operand&)>;
 
 class Lowering {
 public:
-    Lowering(const ptx::Function& function, const Flow& flow, const VariableAlignment& of_variable);
+    /// `optimized`: not built with -G, which leaves accesses as they are written.
+    Lowering(const ptx::Function& function, const Flow& flow, const VariableAlignment& of_variable, bool optimized);
 
     /// What a load or store accesses; empty: a neighbour's wider access covers it. Also for instructions of generic space.
     const std::vector<Piece>& pieces(uint32_t instruction) const { return pieces_[instruction]; }

@@ -25,10 +25,14 @@ struct Shape {
 /// addresses[i] = base[i] + offset for active lanes (others: unspecified). `base`: a row of 64-bit, or 32-bit unsigned, values.
 using FormAddresses = void (*)(uint64_t* addresses, const void* base, int64_t offset, uint32_t mask, uint64_t width, Shape& shape);
 
+/// The smallest and second-smallest of `count` keys, a multiple of 8.
+using LeastTwo = void (*)(const uint64_t* keys, unsigned count, uint64_t& first, uint64_t& second);
+
 struct MoveFunctions {
     /// Rows of `register_bytes` a lane (2, 4, 8, 16); loads narrower than that are sign- or zero-extended. nullptr: no such move.
     Move (*find)(unsigned element_bytes, unsigned register_bytes, bool is_signed, bool store);
     FormAddresses from_64, from_32;
+    LeastTwo least_two;
 };
 /// The best version that this machine runs.
 const MoveFunctions& move_functions();

@@ -157,9 +157,31 @@ void form_addresses(uint64_t* addresses, const void* base, int64_t offset, uint3
     shape = {low, high, bits, false};
 }
 
+void least_two(const uint64_t* keys, unsigned count, uint64_t& first, uint64_t& second) {
+    constexpr unsigned kColumns = 8;  // each column by itself, so that compilers vectorise
+    uint64_t low[kColumns], next[kColumns];
+    for (unsigned c = 0; c < kColumns; ++c) low[c] = next[c] = UINT64_MAX;
+    for (unsigned i = 0; i < count; i += kColumns) {
+        for (unsigned c = 0; c < kColumns; ++c) {
+            const uint64_t key = keys[i + c], larger = key < low[c] ? low[c] : key;
+            low[c] = key < low[c] ? key : low[c];
+            next[c] = larger < next[c] ? larger : next[c];
+        }
+    }
+    first = second = UINT64_MAX;
+    for (unsigned c = 0; c < kColumns; ++c) {
+        for (unsigned i = 0; i < 2; ++i) {
+            const uint64_t key = i == 0 ? low[c] : next[c];
+            const uint64_t larger = key < first ? first : key;
+            first = key < first ? key : first;
+            second = larger < second ? larger : second;
+        }
+    }
+}
+
 }  // namespace
 
-MoveFunctions move_functions_at_level() { return {find, form_addresses<uint64_t>, form_addresses<uint32_t>}; }
+MoveFunctions move_functions_at_level() { return {find, form_addresses<uint64_t>, form_addresses<uint32_t>, least_two}; }
 
 }  // namespace LANESCOPE_LEVEL
 }  // namespace lanescope::exec

@@ -182,6 +182,7 @@ struct Run {
     std::vector<FreeSlot> freed;             ///< slots that wait for a block
     double launch_clock = 0;                 ///< when the GPU can start the next block
     uint32_t warps_per_block = 1;
+    std::array<std::vector<uint32_t>, 3> thread_ids;  ///< %tid.x, .y, .z by linear thread
     uint64_t next_block = 0, blocks = 0, live_blocks = 0;
     uint64_t thread_instructions = 0, warp_instructions = 0;
     std::unordered_map<const FunctionCode*, std::vector<std::pair<uint64_t, uint64_t>>> executions;
