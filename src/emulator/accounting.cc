@@ -79,6 +79,7 @@ Accounting::Accounting(const exec::Kernel& kernel, memory::Model& model) : kerne
             slot.access.l2 = memory::Eviction(site.l2);
             slot.access.bytes = site.bytes;
             slot.access.uniform_reduction = site.uniform_reduction;
+            slot.access.increment = site.increment;
             slot.access.prefetch_bytes = site.prefetch_bytes;
             sites_.push_back(std::move(slot));
         }
@@ -135,6 +136,16 @@ void Accounting::fold(profile::Launch& launch, bool examples) const {
         access.instruction = slot.site;
         access.metrics = to_metrics(counters[slot.access.site]);
         if (examples) access.example = slot.example;
+        launch.lines[at->second].accesses.push_back(std::move(access));
+    }
+    if (profile::Metrics rest = to_metrics(model_.unattributed()); !rest.empty()) {
+        // What earlier kernels, copies or the flush left in L2 and this kernel drove out: a row of its own, without a line.
+        const auto [at, added] = lines.try_emplace({}, launch.lines.size());
+        if (added) launch.lines.emplace_back();
+        profile::Access access;
+        access.space = name(exec::Space::kGlobal);
+        access.operation = name(exec::Operation::kStore);
+        access.metrics = std::move(rest);
         launch.lines[at->second].accesses.push_back(std::move(access));
     }
 }

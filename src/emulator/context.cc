@@ -198,7 +198,7 @@ LaunchResult Context::launch(const LaunchRequest& request) {
     fit.blocks_per_sm = std::max(1u, fit.blocks_per_sm);
     Accounting accounting(kernel, model_);
     model_.begin_launch({.sites = accounting.slots(), .blocks_per_sm = fit.blocks_per_sm, .warps_per_block = fit.warps_per_block,
-                         .shared_bytes_per_block = shared, .local_bytes_per_thread = known.local_bytes});
+                         .shared_bytes_per_block = shared, .local_bytes_per_thread = known.local_bytes, .l1_bytes = fit.l1_bytes});
     exec::Launch launch{.grid = request.grid, .block = request.block, .cluster = request.cluster, .dynamic_shared_bytes = request.dynamic_shared_bytes,
                         .parameters = request.parameters, .grid_id = launches_ + 1};
     launch.stack_bytes = std::max(launch.stack_bytes, stack_bytes_);

@@ -2,38 +2,102 @@
 
 #include <algorithm>
 #include <bit>
+#include <map>
+#include <optional>
 
 #include "memory/coalescer.h"
+#include "memory/l1_cache.h"
+#include "memory/l2_cache.h"
+#include "memory/merging.h"
+#include "memory/parameters.h"
 #include "memory/shared_banks.h"
 #include "memory/texture_quads.h"
 
 namespace lanescope::memory {
 namespace {
 
+constexpr uint64_t kLocalWindow = 1ull << 56;               // far above any device address
+constexpr double kBytesPerCycle = 64;                       // from L2 to an SM, every generation since Kepler
+constexpr uint64_t kBetweenLaunches = 10'000;               // cycles: every window closes
+
+uint32_t lanes(uint32_t active) { return uint32_t(std::popcount(active)); }
+uint32_t count(uint32_t sectors) { return uint32_t(std::popcount(sectors)); }
+bool is_atomic(Operation operation) { return operation == Operation::kAtomic || operation == Operation::kReduction; }
+
 Sharing sharing_of(const Access& access) {
     if (access.operation == Operation::kLoad) return Sharing::kLoad;
-    const bool atomic = access.operation == Operation::kAtomic || access.operation == Operation::kReduction;
-    return atomic && !access.increment ? Sharing::kAtomic : Sharing::kStore;
+    return is_atomic(access.operation) && !access.increment ? Sharing::kAtomic : Sharing::kStore;
 }
 
+/// A sector goes to L2 once for each time that its most wanted address is asked for: lanes with one address do not share an atomic.
+uint32_t atomic_sectors(const uint64_t* addresses, uint32_t active, const Footprint& footprint) {
+    uint32_t sum = 0;
+    for (uint32_t i = 0; i < footprint.lines; ++i) {
+        for (uint32_t sector = 0; sector < kSectorsPerLine; ++sector) {
+            const uint64_t wanted = footprint.parts[i].line * kSectorsPerLine + sector;
+            uint32_t most = 0;
+            for (uint32_t rest = active; rest != 0; rest &= rest - 1) {
+                const uint64_t address = addresses[std::countr_zero(rest)];
+                if (address / kSectorBytes != wanted) continue;
+                uint32_t same = 0;
+                for (uint32_t other = rest; other != 0; other &= other - 1) same += addresses[std::countr_zero(other)] == address;
+                most = std::max(most, same);
+            }
+            sum += most;
+        }
+    }
+    return sum;
+}
 
 }  // namespace
 
 struct Model::Impl {
+    struct Sm {
+        L1Cache l1;
+        StoreWindow stores;
+        uint64_t launch = 0;              ///< the launch whose data the L1 holds
+        double pipe_free = 0, return_free = 0;
+    };
     const gpu::Description gpu;
     const Settings settings;
+    const Parameters parameters;
     LaunchShape shape;
     std::vector<Counters> sites;
     Counters unattributed;
     bool l1_loads;                        ///< default loads may hit L1
+    uint32_t l1_lines = 0;
+    uint64_t launch = 0;
+    uint64_t origin = 0, last = 0;        ///< of the launch: model time of its cycle 0; latest time seen
+    double l1_latency, l2_latency, shared_latency, link_cycles_per_byte, link_free = 0;
+    uint32_t groups;                      ///< clusters of SMs whose reads are merged
+    std::vector<Sm> sms;
+    std::vector<ReadWindow> windows;
+    std::optional<L2Cache> l2;
+    std::map<uint64_t, uint64_t> host;    ///< mapped host memory: begin → end, as device addresses
     Footprint footprint;
     QuadRequests quads;
 
-    Impl(const gpu::Description& description, const Settings& wanted) : gpu(description), settings(wanted) {
+    Impl(const gpu::Description& description, const Settings& wanted) : gpu(description), settings(wanted), parameters(description) {
         l1_loads = settings.l1 == Settings::L1::kDefault ? gpu.l1_caches_global_by_default : settings.l1 == Settings::L1::kOn;
+        const double cycles_per_ns = gpu.clock_mhz / 1000;
+        l1_latency = gpu.l1_latency_ns * cycles_per_ns;
+        l2_latency = gpu.l2_latency_ns * cycles_per_ns - (gpu.l2_partitions > 1 ? parameters.l2_partition_distance_cycles / 2 : 0);
+        shared_latency = gpu.shared_latency_ns * cycles_per_ns;
+        link_cycles_per_byte = gpu.link_bytes_per_second > 0 ? gpu.clock_mhz * 1e6 / gpu.link_bytes_per_second : 0;
+        groups = std::max(1u, gpu.gpcs);
+        if (settings.counts_only) return;
+        sms.resize(std::max(1u, gpu.sms));
+        for (Sm& sm : sms) sm.stores.reset(uint32_t(parameters.l1_store_window_lines), uint64_t(parameters.l1_store_window_cycles));
+        if (gpu.l1_request_coalescer) {
+            windows.resize(groups);
+            for (ReadWindow& window : windows) window.reset(uint32_t(parameters.coalescer_reads));
+        }
+        l2.emplace(gpu, parameters);
     }
 
-    void count(Counters& c) const {
+    // --- counting -------------------------------------------------------------------------------------------------------------
+
+    void count_footprint(Counters& c) const {
         c.requests += 1;
         c.tags += footprint.lines;
         c.sectors += footprint.sectors;
@@ -58,20 +122,166 @@ struct Model::Impl {
         }
     }
 
-    uint32_t global(const Access& access, Counters& c) {
-        coalesce(access.addresses, access.active, access.bytes, footprint);
-        count(c);
-        if (gpu.coalescing == gpu::Coalescing::kKepler) count_transactions(c, access.operation == Operation::kLoad && loads_through_l1(access));
-        return 0;
+    // --- the way of an access -------------------------------------------------------------------------------------------------
+
+    Sm& sm_of(const Access& access) {
+        Sm& sm = sms[access.sm % sms.size()];
+        if (sm.launch != launch) {
+            sm.launch = launch;
+            sm.l1.reset(l1_lines);
+            sm.pipe_free = sm.return_free = double(origin);
+        }
+        return sm;
+    }
+    /// SMs are numbered cluster by cluster. Kernels start at another cluster each time, as on hardware.
+    uint32_t group_of(uint32_t sm) const {
+        const uint32_t tpcs = std::max(1u, gpu.sms / std::max(1u, gpu.sms_per_tpc)), tpc = sm / std::max(1u, gpu.sms_per_tpc);
+        return uint32_t((uint64_t(tpc) * groups / tpcs + launch * std::max(1u, groups / 4)) % groups);
+    }
+    uint32_t side_of(uint32_t group) const { return group * l2->partitions() / groups; }
+
+    /// The load/store unit and the tag stage take one line (or pass) a cycle; returns when this access leaves it.
+    uint64_t start(Sm& sm, const Access& access, uint32_t cycles) {
+        const double now = double(origin + access.time);
+        sm.pipe_free = std::max(sm.pipe_free, now) + cycles;
+        const uint64_t started = uint64_t(sm.pipe_free);
+        last = std::max(last, started);
+        return started;
     }
 
-    uint32_t shared(const Access& access, Counters& c) {
-        const Wavefronts passes = shared_wavefronts(access.addresses, access.active, access.bytes, sharing_of(access), gpu.shared_banks, gpu.shared_bank_bytes);
-        c.requests += 1;
-        c.wavefronts += passes.actual;
-        c.ideal_wavefronts += passes.ideal;
-        c.requested_bytes += uint64_t(std::popcount(access.active)) * access.bytes;
-        return passes.actual;
+    bool is_host(uint64_t address) const {
+        if (host.empty()) return false;
+        auto range = host.upper_bound(address);
+        return range != host.begin() && address < std::prev(range)->second;
+    }
+    double over_link(uint32_t bytes, uint64_t now) {
+        link_free = std::max(link_free, double(now)) + bytes * link_cycles_per_byte;
+        return link_free - double(now);
+    }
+
+    /// Sectors that L1 does not have: through the coalescer to L2. Returns when they are back.
+    uint64_t fetch(Sm& sm, uint32_t sm_index, uint32_t site, uint64_t line, uint32_t sectors, uint64_t now) {
+        Counters& c = sites[site];
+        const uint32_t group = group_of(sm_index);
+        double ready = double(now) + l2_latency;
+        if (is_host(line * kLineBytes)) {
+            c.l2_reads += count(sectors);
+            c.link_read_bytes += kSectorBytes * count(sectors);
+            ready += l2_latency + over_link(kSectorBytes * count(sectors), now);
+        } else {
+            uint32_t rest = sectors;
+            if (!windows.empty()) {
+                const ReadWindow::Merged merged = windows[group].join(line, sectors, now);
+                rest &= ~merged.sectors;
+                if (merged.sectors) ready = std::max(ready, double(merged.ready));
+            }
+            if (rest) {
+                const L2Cache::Reply reply = l2->read(line, rest, side_of(group), site, now);
+                c.l2_reads += count(rest);
+                c.l2_read_hits += count(reply.hits);
+                ready = std::max(ready, double(now) + l2_latency + reply.wait);
+                if (!windows.empty()) {
+                    const double until = ready - parameters.coalescer_distance_cycles;
+                    if (until > double(now)) windows[group].sent(line, rest, now, uint64_t(until), uint64_t(ready));
+                }
+            }
+        }
+        sm.return_free = std::max(sm.return_free, ready) + kSectorBytes * count(sectors) / kBytesPerCycle;
+        return uint64_t(sm.return_free);
+    }
+
+    /// Loads of a footprint's parts, or of a texture's; returns when the last is there.
+    uint64_t load(Sm& sm, const Access& access, Counters& c, const LinePart* parts, uint32_t n, bool through_l1, uint64_t now) {
+        uint64_t done = now + uint64_t(l1_latency);
+        for (uint32_t i = 0; i < n; ++i) {
+            const uint64_t at = now - (n - 1 - i);            // one line a cycle
+            uint32_t missing = parts[i].bytes.sectors();
+            if (through_l1) {
+                const L1Cache::Lookup found = sm.l1.load(parts[i].line, parts[i].bytes);
+                c.l1_hits += count(found.hits);
+                missing = found.misses;
+                if (found.hits) done = std::max(done, found.ready);
+                if (missing) {
+                    const uint64_t back = fetch(sm, access.sm, access.site, parts[i].line, missing, at);
+                    sm.l1.filled(found.slot, back);
+                    done = std::max(done, back);
+                }
+            } else {
+                done = std::max(done, fetch(sm, access.sm, access.site, parts[i].line, missing, at));
+            }
+        }
+        last = std::max(last, done);
+        return done;
+    }
+
+    void store(Sm& sm, const Access& access, Counters& c, bool keep, uint64_t now) {
+        const uint32_t side = side_of(group_of(access.sm));
+        for (uint32_t i = 0; i < footprint.lines; ++i) {
+            const LinePart& part = footprint.parts[i];
+            if (keep) sm.l1.store(part.line, part.bytes);
+            const uint32_t sectors = part.bytes.sectors(), sent = sm.stores.add(part.line, sectors, now);
+            c.l2_writes += count(sent);
+            c.l2_write_hits += count(sent);
+            if (is_host(part.line * kLineBytes)) {
+                c.link_write_bytes += kSectorBytes * count(sent);
+                over_link(kSectorBytes * count(sent), now);
+            } else {
+                l2->write(part.line, part.bytes, side, access.site, now);
+            }
+        }
+    }
+
+    uint64_t update(Sm& sm, const Access& access, Counters& c, uint32_t sectors, uint64_t now) {
+        const uint32_t side = side_of(group_of(access.sm));
+        double ready = double(now) + l2_latency;
+        for (uint32_t i = 0; i < footprint.lines; ++i) {
+            const LinePart& part = footprint.parts[i];
+            sm.l1.invalidate(part.line, part.bytes.sectors());
+            if (is_host(part.line * kLineBytes)) {
+                c.link_read_bytes += kSectorBytes * count(part.bytes.sectors());
+                c.link_write_bytes += kSectorBytes * count(part.bytes.sectors());
+                ready = std::max(ready, double(now) + 2 * l2_latency + over_link(2 * kSectorBytes * count(part.bytes.sectors()), now));
+            } else {
+                const L2Cache::Reply reply = l2->update(part.line, part.bytes.sectors(), side, access.site, now);
+                ready = std::max(ready, double(now) + l2_latency + reply.wait);
+            }
+        }
+        (access.operation == Operation::kAtomic ? c.l2_atomics : c.l2_reductions) += sectors;
+        last = std::max(last, uint64_t(ready));
+        return uint64_t(ready);
+    }
+
+    // --- spaces ---------------------------------------------------------------------------------------------------------------
+
+    /// The footprint, counted already, goes through the caches.
+    uint32_t memory(const Access& access, Counters& c, bool through_l1, uint32_t atomic) {
+        if (settings.counts_only) return 0;
+        Sm& sm = sm_of(access);
+        const uint64_t now = start(sm, access, std::max(footprint.lines, atomic));
+        uint64_t done = now;
+        switch (access.operation) {
+            case Operation::kLoad:
+            case Operation::kAsyncCopy: done = load(sm, access, c, footprint.parts.data(), footprint.lines, through_l1, now); break;
+            case Operation::kPrefetch: load(sm, access, c, footprint.parts.data(), footprint.lines, through_l1, now); break;
+            case Operation::kStore: store(sm, access, c, true, now); break;
+            case Operation::kReduction:
+            case Operation::kAtomic: done = update(sm, access, c, atomic, now); break;
+        }
+        return uint32_t(std::min<uint64_t>(done - (origin + access.time), ~0u));
+    }
+
+    uint32_t global(const Access& access, Counters& c) {
+        const uint32_t active = access.uniform_reduction ? access.active & -access.active : access.active;
+        coalesce(access.addresses, active, access.bytes, footprint);
+        count_footprint(c);
+        const bool through_l1 = !is_atomic(access.operation) && access.operation != Operation::kStore && loads_through_l1(access);
+        if (gpu.coalescing == gpu::Coalescing::kKepler) count_transactions(c, through_l1);
+        uint32_t atomic = 0;
+        if (is_atomic(access.operation)) {
+            atomic = atomic_sectors(access.addresses, active, footprint);
+            c.sectors += atomic - footprint.sectors;
+        }
+        return memory(access, c, through_l1, atomic);
     }
 
     /// Thread-local memory is interleaved by lane in 4-byte words: word w of lane l lies at (32 w + l) × 4 of the warp's share.
@@ -80,41 +290,74 @@ struct Model::Impl {
         const uint64_t warp = uint64_t(access.sm) * std::max(1u, gpu.max_warps_per_sm) + access.warp_slot;
         const uint64_t base = kLocalWindow + warp * words_per_thread * kLineBytes;
         const uint32_t words = std::max(1u, access.bytes / 4u);
-        uint64_t lanes[kLanes];
-        Footprint word;
-        footprint.lines = footprint.sectors = footprint.unique_bytes = 0;
-        footprint.requested_bytes = uint32_t(std::popcount(access.active)) * access.bytes;
+        uint64_t addresses[kLanes];
+        uint32_t delay = 0;
         for (uint32_t k = 0; k < words; ++k) {
             for (uint32_t lane = 0; lane < kLanes; ++lane)
-                lanes[lane] = base + ((access.addresses[lane] / 4 + k) * kLanes + lane) * 4 + access.addresses[lane] % 4;
-            coalesce(lanes, access.active, std::min<uint32_t>(access.bytes, 4), word);
-            footprint.lines += word.lines;
-            footprint.sectors += word.sectors;
-            footprint.unique_bytes += word.unique_bytes;
+                addresses[lane] = base + ((access.addresses[lane] / 4 + k) * kLanes + lane) * 4 + access.addresses[lane] % 4;
+            coalesce(addresses, access.active, std::min<uint32_t>(access.bytes, 4), footprint);
+            count_footprint(c);
+            delay = std::max(delay, memory(access, c, loads_through_l1(access), 0));
         }
-        count(c);
-        return 0;
+        c.requests -= words - 1;
+        return delay;
+    }
+
+    uint32_t shared(const Access& access, Counters& c) {
+        const Wavefronts passes = shared_wavefronts(access.addresses, access.active, access.bytes, sharing_of(access), gpu.shared_banks, gpu.shared_bank_bytes);
+        c.requests += 1;
+        c.wavefronts += passes.actual;
+        c.ideal_wavefronts += passes.ideal;
+        c.requested_bytes += uint64_t(lanes(access.active)) * access.bytes;
+        if (settings.counts_only) return 0;
+        return uint32_t(start(sm_of(access), access, passes.actual) - (origin + access.time) + uint64_t(shared_latency));
     }
 
     uint32_t constant(const Access& access, Counters& c) {
+        const uint32_t words = distinct_words(access.addresses, access.active, access.bytes);
         c.requests += 1;
-        c.constant_words += distinct_words(access.addresses, access.active, access.bytes);
-        c.requested_bytes += uint64_t(std::popcount(access.active)) * access.bytes;
-        return 0;
+        c.constant_words += words;
+        c.requested_bytes += uint64_t(lanes(access.active)) * access.bytes;
+        return uint32_t(l1_latency) + words;
     }
 
     uint32_t texture(const Access& access, Counters& c) {
         const bool has_texels = access.texels != nullptr && access.texels_per_lane != 0;
-        split_quads(has_texels ? access.texels : access.addresses, has_texels ? access.texels_per_lane : 1, access.active, access.bytes, quads);
+        const uint32_t per_lane = has_texels ? access.texels_per_lane : 1;
+        split_quads(has_texels ? access.texels : access.addresses, per_lane, access.active, access.bytes, quads);
         c.requests += quads.requests;
         c.tags += quads.count;
         c.sectors += quads.sectors;
-        c.requested_bytes += uint64_t(std::popcount(access.active)) * access.bytes * (has_texels ? access.texels_per_lane : 1);
+        c.requested_bytes += uint64_t(lanes(access.active)) * access.bytes * per_lane;
         for (uint32_t i = 0; i < quads.count; ++i) c.unique_bytes += quads.parts[i].bytes.count();
-        return 0;
+        if (settings.counts_only) return 0;
+        Sm& sm = sm_of(access);
+        const uint64_t now = start(sm, access, quads.count);
+        uint64_t done = now;
+        if (access.operation == Operation::kLoad) {
+            done = load(sm, access, c, quads.parts.data(), quads.count, true, now);
+        } else {
+            coalesce(access.addresses, access.active, access.bytes, footprint);
+            if (is_atomic(access.operation)) done = update(sm, access, c, footprint.sectors, now);
+            else store(sm, access, c, false, now);
+        }
+        return uint32_t(std::min<uint64_t>(done - (origin + access.time), ~0u));
     }
 
-    static constexpr uint64_t kLocalWindow = 1ull << 56;  ///< far above any device address
+    void begin_launch(const LaunchShape& wanted) {
+        shape = wanted;
+        sites.assign(shape.sites, {});
+        unattributed = {};
+        if (settings.counts_only) return;
+        ++launch;
+        origin = last + kBetweenLaunches;
+        last = origin;
+        const uint64_t shared = shape.blocks_per_sm * (shape.shared_bytes_per_block + gpu.reserved_shared_per_block);
+        const uint64_t bytes = shape.l1_bytes ? shape.l1_bytes : gpu.l1_cache_bytes(2 * shared);
+        l1_lines = uint32_t(std::max<uint64_t>(1, bytes / kLineBytes));
+        if (settings.cold) l2->flush();
+        l2->begin_launch(sites, &unattributed);
+    }
 };
 
 Model::Model(const gpu::Description& gpu, const Settings& settings) : impl_(std::make_unique<Impl>(gpu, settings)) {}
@@ -122,16 +365,12 @@ Model::~Model() = default;
 Model::Model(Model&&) noexcept = default;
 Model& Model::operator=(Model&&) noexcept = default;
 
-void Model::begin_launch(const LaunchShape& shape) {
-    impl_->shape = shape;
-    impl_->sites.assign(shape.sites, {});
-    impl_->unattributed = {};
-}
+void Model::begin_launch(const LaunchShape& shape) { impl_->begin_launch(shape); }
 
 uint32_t Model::access(const Access& access) {
     Counters& c = impl_->sites[access.site];
     c.instructions += 1;
-    c.threads += uint32_t(std::popcount(access.active));
+    c.threads += lanes(access.active);
     switch (access.space) {
         case Space::kGlobal: return impl_->global(access, c);
         case Space::kShared: return impl_->shared(access, c);
@@ -144,12 +383,27 @@ uint32_t Model::access(const Access& access) {
     return 0;
 }
 
-void Model::end_launch() {}
+void Model::end_launch() {
+    if (impl_->l2) impl_->l2->end_launch(impl_->last);
+}
+
 std::span<const Counters> Model::sites() const { return impl_->sites; }
 const Counters& Model::unattributed() const { return impl_->unattributed; }
-void Model::host_wrote(uint64_t, uint64_t) {}
+
+void Model::host_wrote(uint64_t address, uint64_t bytes) {
+    if (!impl_->l2 || impl_->settings.cold || bytes == 0 || impl_->is_host(address)) return;
+    const uint64_t end = (address + bytes + kLineBytes - 1) / kLineBytes;
+    const uint64_t first = std::max(address / kLineBytes, end > impl_->l2->lines() ? end - impl_->l2->lines() : 0);
+    for (uint64_t line = first; line < end; ++line) impl_->l2->host_wrote(line, impl_->last);
+}
+
 void Model::host_read(uint64_t, uint64_t) {}
-void Model::map(uint64_t, uint64_t, Backing) {}
-void Model::unmap(uint64_t, uint64_t) {}
+
+void Model::map(uint64_t address, uint64_t bytes, Backing backing) {
+    if (backing == Backing::kHost) impl_->host[address] = address + bytes;
+    else impl_->host.erase(address);
+}
+
+void Model::unmap(uint64_t address, uint64_t) { impl_->host.erase(address); }
 
 }  // namespace lanescope::memory

@@ -35,7 +35,8 @@ struct Access {
     const int32_t* texel_xyz = nullptr;
 };
 
-/// What one site caused, summed over its executions. Counts; bytes where the name says so.
+/// What one site caused, summed over its executions. Counts; bytes where the name says so. Fills and write-backs count for the site
+/// that wanted the data or wrote it, whoever drove it out.
 struct Counters {
     uint64_t instructions = 0;            ///< warp-level executions with at least one active lane
     uint64_t threads = 0;                 ///< active lanes summed
@@ -67,6 +68,7 @@ struct LaunchShape {
     uint32_t blocks_per_sm = 1, warps_per_block = 1;
     uint64_t shared_bytes_per_block = 0;
     uint64_t local_bytes_per_thread = 0;
+    uint64_t l1_bytes = 0;                ///< what the shared memory of this launch leaves to L1 on each SM; 0: derived from the above
 };
 
 enum class Backing : uint8_t { kDevice, kHost };

@@ -1,0 +1,57 @@
+// The L1 data cache of one SM: sectored 128-byte lines, written through.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "memory/coalescer.h"
+
+namespace lanescope::memory {
+
+/// Lines are hashed into four sets, and one of the least recently used tenth of the set makes room: of the simple organisations this is
+/// the one that agrees best with an H200's hits as a working set outgrows its L1 (docs/memory-model.md).
+class L1Cache {
+public:
+    /// Empties the cache and gives it `lines` lines.
+    void reset(uint32_t lines);
+
+    struct Lookup {
+        uint32_t hits = 0;                ///< sectors of which every wanted byte is there or on its way
+        uint32_t misses = 0;              ///< sectors to ask for
+        uint64_t ready = 0;               ///< when the line's last fill arrives
+        uint32_t slot = 0;
+    };
+    /// A load of `wanted` bytes of a line: allocates it, and from now on holds the missing sectors too (they are in flight).
+    Lookup load(uint64_t line, const ByteMask& wanted);
+    /// The missing sectors of `slot` arrive at `time`.
+    void filled(uint32_t slot, uint64_t time) {
+        if (time > ready_[slot]) ready_[slot] = time;
+    }
+    /// A store leaves the written bytes behind, and allocates the line if need be.
+    void store(uint64_t line, const ByteMask& written);
+    /// Atomics are done in L2: what L1 knows of those sectors is void.
+    void invalidate(uint64_t line, uint32_t sectors);
+
+private:
+    static constexpr uint32_t kSets = 4, kNone = ~0u;
+    static uint64_t hash(uint64_t line) { return line * 0x9E3779B97F4A7C15ull; }
+    uint32_t set_of(uint64_t line) const;
+    uint32_t find(uint64_t line) const;
+    /// The slot of `line`, which replaces one of the least recently used lines of its set if it is not there; made the most recent.
+    uint32_t touch(uint64_t line);
+    uint32_t victim(uint32_t set);
+    void make_recent(uint32_t set, uint32_t slot);
+    void index(uint32_t slot);
+    void unindex(uint32_t slot);
+
+    uint32_t ways_ = 0, oldest_share_ = 1;
+    uint64_t random_ = 0;
+    std::vector<uint64_t> lines_;         ///< by slot: set × ways + way; ~0: empty
+    std::vector<ByteMask> bytes_;         ///< bytes present
+    std::vector<uint64_t> ready_;
+    std::vector<uint16_t> newer_, older_; ///< slots of a set as a list from most to least recent
+    uint16_t newest_[kSets] = {}, oldest_[kSets] = {};
+    std::vector<uint16_t> index_;         ///< open hash: line → slot + 1
+};
+
+}  // namespace lanescope::memory

@@ -1,0 +1,99 @@
+// The L2 cache: sectored 128-byte lines, written back with byte masks, in one or two partitions that copy from each other.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "gpu/description.h"
+#include "memory/coalescer.h"
+#include "memory/dram.h"
+#include "memory/model.h"
+#include "memory/parameters.h"
+
+namespace lanescope::memory {
+
+/// An address has one home: the partition whose DRAM holds it. An SM asks its own partition; for lines whose home is the other one that
+/// partition keeps a copy. Data of the other side therefore takes room twice.
+/// Times are SM cycles that never go back, from launch to launch either.
+class L2Cache {
+public:
+    L2Cache(const gpu::Description& gpu, const Parameters& parameters);
+
+    /// Empties everything and leaves what a profiler's flush leaves. Costs nothing until sets are used again.
+    void flush();
+    /// A new kernel: counts go to `sites`, those of earlier kernels' data to `other`.
+    void begin_launch(std::span<Counters> sites, Counters* other);
+    void end_launch(uint64_t now);
+
+    struct Reply {
+        uint32_t hits = 0;                ///< sectors found in the asking SM's partition
+        double wait = 0;                  ///< cycles beyond an L2 hit in the own partition
+    };
+    /// A read of `sectors` of a line by an SM of partition `side`. Fills count for `site`.
+    Reply read(uint64_t line, uint32_t sectors, uint32_t side, uint32_t site, uint64_t now);
+    void write(uint64_t line, const ByteMask& bytes, uint32_t side, uint32_t site, uint64_t now);
+    /// Atomics and reductions: done at the home, on valid data.
+    Reply update(uint64_t line, uint32_t sectors, uint32_t side, uint32_t site, uint64_t now);
+    /// Copies and memsets between launches: `line` was written as a whole.
+    void host_wrote(uint64_t line, uint64_t now);
+
+    uint32_t partitions() const { return partitions_; }
+    uint64_t lines() const { return uint64_t(partitions_) * sets_ * ways_; }
+
+private:
+    static constexpr uint32_t kNone = ~0u, kAllSectors = 0xf;
+    struct Line {
+        ByteMask bytes;                   ///< written bytes of `partial` sectors
+        uint64_t ready = 0;               ///< when the last fill arrives
+        uint32_t site = kNone;            ///< who wrote last: first_site_ of its launch + site
+        uint32_t listed = kNone;          ///< position in dirty_ or partial_
+        uint8_t valid = 0;                ///< sectors that are there
+        uint8_t dirty = 0;                ///< sectors to write back
+        uint8_t partial = 0;              ///< dirty sectors of which only some bytes are there
+        bool in_partial = false;          ///< which list holds it
+    };
+    struct Place { uint32_t set, home; };
+    Place place(uint64_t line) const;
+    /// First slot of a set, emptied first if it was not used since the last flush.
+    uint32_t first_slot(uint32_t set, uint32_t partition);
+    uint32_t find(uint64_t line, uint32_t set, uint32_t partition);
+    /// The slot of `line`, the least recently used line of its set replaced if it is not there; made the most recent.
+    uint32_t touch(uint64_t line, uint32_t set, uint32_t partition, uint64_t now);
+    void make_recent(uint32_t slot);
+    /// Reads `wanted` sectors from DRAM (`with_neighbours`: and those that DRAM's granularity brings) into a slot; returns the wait.
+    double fill(uint32_t slot, uint32_t wanted, uint32_t site, uint64_t now, bool with_neighbours);
+    void write_back(uint32_t slot, uint64_t now);
+    void relist(uint32_t slot);
+    void unlist(uint32_t slot);
+    void limit_dirty(uint64_t now);
+    uint32_t pick(const std::vector<uint32_t>& list);
+    /// How long a request of so many sectors waits for its turn.
+    double turn(uint32_t sectors, uint64_t now);
+    void drop_copies(uint64_t line, uint32_t set, uint32_t home, uint32_t sectors);
+    Counters& counters(uint32_t site) { return site - first_site_ < counts_.size() ? counts_[site - first_site_] : *other_; }
+    auto written() {
+        return [this](const Dram::Write& write) { counters(write.site).dram_write_bytes += write.bytes; };
+    }
+
+    const uint32_t partitions_, ways_, sets_;
+    const uint32_t neighbours_;           ///< sectors that one DRAM access brings
+    const double partition_distance_;
+    const uint64_t most_dirty_, most_partial_;
+    const double flushed_dirty_share_;    ///< sets that hold one dirty line of the profiler after a flush
+    const double bytes_per_cycle_, dram_wait_;
+    double busy_until_ = 0;
+    uint32_t stamp_ = 0, flushes_ = 0, first_site_ = 0;
+    uint64_t random_ = 0;
+    std::vector<uint64_t> tags_;
+    std::vector<uint32_t> stamps_;        ///< order of last uses; 0: empty
+    std::vector<Line> lines_;
+    std::vector<uint32_t> set_flushes_;   ///< each set's count of flushes when it was last emptied
+    std::vector<uint32_t> dirty_, partial_;   ///< slots with dirty sectors: all whole, or some partial
+    std::span<Counters> counts_;
+    Counters* other_ = nullptr;
+    Counters ignored_;
+    Dram dram_;
+};
+
+}  // namespace lanescope::memory

@@ -1,0 +1,233 @@
+#include "memory/model.h"
+
+#include <gtest/gtest.h>
+
+#include <functional>
+
+namespace lanescope::memory {
+namespace {
+
+gpu::Description description(const char* name) {
+    const auto loaded = gpu::load(name);
+    EXPECT_TRUE(loaded.ok()) << base::to_string(loaded.errors());
+    return *loaded;
+}
+
+/// A model of one GPU, driven access by access.
+class Driver {
+public:
+    explicit Driver(const char* gpu_name = "h200", Settings settings = {}, uint32_t sites = 4) : model(description(gpu_name), settings), sites_(sites) { begin(); }
+    void begin() { model.begin_launch({.sites = sites_, .blocks_per_sm = 8, .warps_per_block = 8, .local_bytes_per_thread = 128}); }
+    uint32_t run(Access access, const std::function<uint64_t(uint32_t)>& address) {
+        uint64_t lanes[32];
+        for (uint32_t lane = 0; lane < 32; ++lane) lanes[lane] = address(lane);
+        access.addresses = lanes;
+        if (access.active == 0) access.active = ~0u;
+        return model.access(access);
+    }
+    uint32_t load(uint64_t from, uint32_t sm = 0, uint64_t time = 0, uint32_t site = 0, CacheOperator cache = CacheOperator::kDefault) {
+        return run({.site = site, .cache = cache, .sm = sm, .time = time}, [=](uint32_t lane) { return from + 4ull * lane; });
+    }
+    void store(uint64_t from, uint32_t stride = 4, uint64_t time = 0, uint32_t site = 1) {
+        run({.site = site, .operation = Operation::kStore, .time = time}, [=](uint32_t lane) { return from + uint64_t(stride) * lane; });
+    }
+    const Counters& site(uint32_t index) const { return model.sites()[index]; }
+    Counters total() const {
+        Counters sum = model.unattributed();
+        for (const Counters& c : model.sites()) {
+            sum.l2_reads += c.l2_reads;
+            sum.dram_read_bytes += c.dram_read_bytes;
+            sum.dram_write_bytes += c.dram_write_bytes;
+        }
+        return sum;
+    }
+    Model model;
+
+private:
+    uint32_t sites_;
+};
+
+constexpr uint64_t kBase = 0x7000'0000'0000;
+
+TEST(Model, NeighbouringWarpsShareASectorInL1) {
+    Driver d;
+    // 8 warps read 32 floats each, all one float off: 5 sectors a warp, the last is the next warp's first → 7 hits
+    for (uint32_t warp = 0; warp < 8; ++warp) d.load(kBase + 4 + 128 * warp, 0, warp);
+    EXPECT_EQ(d.site(0).sectors, 40u);
+    EXPECT_EQ(d.site(0).l1_hits, 7u);
+    EXPECT_EQ(d.site(0).l2_reads, 33u);
+    EXPECT_EQ(d.site(0).dram_read_bytes, 34u * 32);         // pairs of sectors
+}
+
+TEST(Model, LatencyByLevel) {
+    Driver d;
+    const uint32_t dram = d.load(kBase, 0, 0), in_flight = d.load(kBase, 0, 10), l1 = d.load(kBase, 0, 5000), l2 = d.load(kBase, 0, 6000, 0, CacheOperator::kCg);
+    EXPECT_LT(l1, 60u);
+    EXPECT_GT(l2, 200u);
+    EXPECT_LT(l2, 400u);
+    EXPECT_GT(dram, 550u);
+    EXPECT_EQ(in_flight + 10, dram) << "a sector on its way is a hit that waits";
+    EXPECT_EQ(d.site(0).l1_hits, 8u);
+}
+
+TEST(Model, LoadsAroundL1NeverHitIt) {
+    Driver d;
+    for (uint32_t i = 0; i < 3; ++i) d.load(kBase, 0, 5000 * i, 0, CacheOperator::kCg);
+    EXPECT_EQ(d.site(0).l1_hits, 0u);
+    EXPECT_EQ(d.site(0).l2_reads, 12u);
+    EXPECT_EQ(d.site(0).dram_read_bytes, 128u);
+    Driver off("h200", {.l1 = Settings::L1::kOff});
+    for (uint32_t i = 0; i < 2; ++i) off.load(kBase, 0, 5000 * i);
+    EXPECT_EQ(off.site(0).l1_hits, 0u);
+}
+
+TEST(Model, IdenticalReadsOfAClusterMergeWhileInFlight) {
+    Driver d;
+    d.load(kBase, 0, 0);
+    d.load(kBase, 1, 5);                                    // the same cluster, at once: joins
+    EXPECT_EQ(d.site(0).l2_reads, 4u);
+    d.load(kBase, 131, 5);                                  // another cluster
+    EXPECT_EQ(d.site(0).l2_reads, 8u);
+    d.load(kBase, 2, 5000);                                 // long after
+    EXPECT_EQ(d.site(0).l2_reads, 12u);
+    EXPECT_EQ(d.site(0).l2_read_hits, 8u) << "the line is there or on its way";
+    // four at most: the fifth goes on its own
+    for (uint32_t sm = 0; sm < 5; ++sm) d.load(kBase + 4096, sm, 6000, 2);
+    EXPECT_EQ(d.site(2).l2_reads, 8u);
+}
+
+TEST(Model, StoresThatFollowEachOtherLeaveAsOne) {
+    Driver d;
+    d.store(kBase, 8, 0);                                   // 32 × 8 bytes: 8 sectors, half of each
+    d.store(kBase + 4, 8, 10);                              // the other half
+    EXPECT_EQ(d.site(1).l2_writes, 8u);
+    d.store(kBase + 4096, 8, 100, 2);
+    d.store(kBase + 4100, 8, 400, 2);                       // too late
+    EXPECT_EQ(d.site(2).l2_writes, 16u);
+    EXPECT_EQ(d.total().dram_read_bytes, 0u) << "the halves meet in L2: nothing to fill";
+}
+
+TEST(Model, StoredBytesCanBeLoadedFromL1AndAtomicsVoidThem) {
+    Driver d;
+    d.store(kBase, 4, 0);
+    d.load(kBase, 0, 100);
+    EXPECT_EQ(d.site(0).l1_hits, 4u);
+    d.run({.site = 2, .operation = Operation::kReduction, .time = 200}, [](uint32_t lane) { return kBase + 4ull * lane; });
+    EXPECT_EQ(d.site(2).l2_reductions, 4u);
+    d.load(kBase, 0, 300);
+    EXPECT_EQ(d.site(0).l1_hits, 4u);
+}
+
+TEST(Model, AtomicsOnOneAddressDoNotShareASector) {
+    Driver d;
+    d.run({.site = 0, .operation = Operation::kReduction}, [](uint32_t) { return kBase; });
+    EXPECT_EQ(d.site(0).sectors, 32u);                      // as recorded: 32 lanes, one address each time
+    d.run({.site = 1, .operation = Operation::kReduction, .uniform_reduction = true}, [](uint32_t) { return kBase; });
+    EXPECT_EQ(d.site(1).sectors, 1u);
+    d.run({.site = 2, .operation = Operation::kAtomic}, [](uint32_t lane) { return kBase + 4 * (lane / 2); });
+    EXPECT_EQ(d.site(2).sectors, 4u);                       // 16 words in 2 sectors, each word twice
+}
+
+TEST(Model, EveryDramByteIsReadOnceAndCountsForItsSite) {
+    Driver d;
+    const uint32_t lines = 600'000;                         // 73 MiB: more than L2
+    for (uint32_t i = 0; i < lines; ++i) d.load(kBase + 128ull * i, i % 132, i, i % 2);
+    EXPECT_EQ(d.site(0).dram_read_bytes, 64ull * lines);
+    EXPECT_EQ(d.site(1).dram_read_bytes, 64ull * lines);
+    EXPECT_EQ(d.total().l2_reads, 4ull * lines);
+    // the flush's own dirty lines were driven out, and nothing else was dirty
+    EXPECT_EQ(d.site(0).dram_write_bytes + d.site(1).dram_write_bytes, 0u);
+    EXPECT_GT(d.model.unattributed().dram_write_bytes, 2'000'000u);
+    EXPECT_LT(d.model.unattributed().dram_write_bytes, 2'800'000u);
+}
+
+TEST(Model, WrittenDataStaysUntilTooMuchIsDirty) {
+    Driver d;
+    const uint64_t lines = 600'000, most = uint64_t(0.43 * (60 << 20) / 128);
+    for (uint64_t i = 0; i < lines; ++i) d.store(kBase + 128 * i, 4, 2 * i);
+    d.model.end_launch();
+    const uint64_t written = d.total().dram_write_bytes / 128;
+    EXPECT_GE(written, lines - most);
+    EXPECT_LE(written, lines - most + 20'000) << "the flush's own lines at most";
+    EXPECT_EQ(d.total().dram_read_bytes, 0u) << "whole sectors need no fill";
+    EXPECT_EQ(d.site(1).l2_writes, 4 * lines);
+}
+
+TEST(Model, PartlyWrittenSectorsAreFilledWhenTheyAreTooMany) {
+    Driver d;
+    const uint64_t lines = 200'000, most = uint64_t(0.122 * (60 << 20) / 128);
+    for (uint64_t i = 0; i < lines; i += 32) d.run({.site = 1, .operation = Operation::kStore, .time = 40 * i}, [=](uint32_t lane) { return kBase + 128 * (i + lane); });
+    d.model.end_launch();
+    // one sector of each line, 32 bytes a fill
+    EXPECT_EQ(d.site(1).dram_read_bytes, 32 * (lines - most));
+}
+
+TEST(Model, MappedHostMemoryGoesOverTheLink) {
+    Driver d;
+    d.model.map(kBase, 1 << 20, Backing::kHost);
+    d.load(kBase + 128, 0, 0);
+    d.store(kBase + 256, 4, 0);
+    EXPECT_EQ(d.site(0).link_read_bytes, 128u);
+    EXPECT_EQ(d.site(1).link_write_bytes, 128u);
+    EXPECT_EQ(d.total().dram_read_bytes, 0u);
+}
+
+TEST(Model, LocalMemoryIsInterleavedByLane) {
+    Driver d;
+    d.run({.site = 0, .space = Space::kLocal, .operation = Operation::kStore}, [](uint32_t) { return 12ull; });
+    EXPECT_EQ(d.site(0).sectors, 4u);                       // one index for all: 32 neighbouring words
+    d.run({.site = 1, .space = Space::kLocal}, [](uint32_t lane) { return 4ull * lane; });
+    EXPECT_EQ(d.site(1).sectors, 32u);                      // each lane another index
+    d.run({.site = 2, .space = Space::kLocal, .bytes = 16}, [](uint32_t) { return 16ull; });
+    EXPECT_EQ(d.site(2).sectors, 16u);
+    EXPECT_EQ(d.site(2).requests, 1u);
+}
+
+TEST(Model, WarmCachesKeepWhatCopiesWrote) {
+    for (const bool cold : {true, false}) {
+        Driver d("h200", {.cold = cold});
+        d.model.end_launch();
+        d.model.host_wrote(kBase, 4096);
+        d.begin();
+        for (uint32_t i = 0; i < 32; ++i) d.load(kBase + 128 * i, 0, i);
+        EXPECT_EQ(d.total().dram_read_bytes, cold ? 4096u : 0u);
+    }
+}
+
+/// The tutorial's K80: 16384 ints in blocks of 512 at an offset: two loads a warp and a store.
+TEST(Model, KeplerTransactions) {
+    for (const auto& [offset, loads] : {std::pair{0u, 1024u}, {1u, 2048u}, {16u, 2048u}, {32u, 1024u}}) {
+        Driver d("k80");
+        for (uint32_t warp = 0; warp < 512; ++warp) {
+            d.load(kBase + 128 * warp + 4 * offset, 0, warp);
+            d.load(kBase + (1 << 20) + 128 * warp + 4 * offset, 0, warp);
+            d.store(kBase + (2 << 20) + 128 * warp, 4, warp);
+        }
+        EXPECT_EQ(d.site(0).transactions, loads) << offset;
+        EXPECT_EQ(d.site(1).transactions, 512u);
+    }
+}
+
+TEST(Model, KeplerEfficiencies) {
+    const auto percent = [](const Counters& c) { return 100.0 * double(c.unique_bytes) / double(c.transaction_bytes); };
+    // a column of a row-major int matrix: 4 of 128 bytes through L1, 4 of 32 without
+    for (const auto& [l1, expected] : {std::pair{Settings::L1::kOn, 3.125}, {Settings::L1::kOff, 12.5}}) {
+        Driver d("k80", {.l1 = l1});
+        d.run({.site = 0}, [](uint32_t lane) { return kBase + 4096ull * lane; });
+        d.store(kBase, 4096);
+        EXPECT_DOUBLE_EQ(percent(d.site(0)), expected);
+        EXPECT_DOUBLE_EQ(percent(d.site(1)), 12.5) << "stores never use L1";
+    }
+    // nested structure of arrays of 32 ints: init loads two 8-byte pointers (2 transactions, 25 %), kernel loads those and
+    // two rows of 32 ints: (8 × 2 + 128 × 2) / (32 × 2 + 128 × 2) = 85 %
+    Driver d("k80");
+    for (uint32_t i = 0; i < 2; ++i) d.run({.site = 0, .bytes = 8}, [=](uint32_t) { return kBase + 8 * i; });
+    EXPECT_EQ(d.site(0).transactions, 2u);
+    EXPECT_DOUBLE_EQ(percent(d.site(0)), 25);
+    for (uint32_t i = 0; i < 2; ++i) d.load(kBase + 4096 + 128 * i, 0, 10);
+    EXPECT_EQ(d.site(0).transactions, 4u);
+    EXPECT_DOUBLE_EQ(percent(d.site(0)), 85);
+}
+
+}  // namespace
+}  // namespace lanescope::memory

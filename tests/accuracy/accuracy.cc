@@ -1,0 +1,128 @@
+// Compares what the emulator says of a recorded program with the counters of real hardware, launch by launch.
+//
+// usage: accuracy LANESCOPE PROGRAM.cu ARGUMENTS RECORDED.csv LIMITS.csv SUITE OUT.json [run options…]
+// Prints a table of errors for each metric and exits 1 when a limit is broken. Metrics without a limit are printed only.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <fstream>
+#include <map>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "base/file.h"
+#include "profile/profile.h"
+
+namespace {
+
+using Row = std::map<std::string, std::string>;
+
+/// Comma-separated values with a line of names first; `#` starts a comment line, fields may be quoted.
+std::vector<Row> read_table(const std::string& path) {
+    std::ifstream in(path);
+    std::vector<std::string> names;
+    std::vector<Row> rows;
+    for (std::string line; std::getline(in, line);) {
+        if (line.empty() || line[0] == '#') continue;
+        std::vector<std::string> fields(1);
+        bool quoted = false;
+        for (char c : line) {
+            if (c == '"') quoted = !quoted;
+            else if (c == ',' && !quoted) fields.emplace_back();
+            else fields.back() += c;
+        }
+        if (names.empty()) {
+            names = fields;
+            continue;
+        }
+        Row row;
+        for (size_t i = 0; i < names.size() && i < fields.size(); ++i) row[names[i]] = fields[i];
+        rows.push_back(std::move(row));
+    }
+    return rows;
+}
+
+double number(const Row& row, const std::string& name) {
+    const auto at = row.find(name);
+    return at == row.end() || at->second.empty() ? std::nan("") : std::strtod(at->second.c_str(), nullptr);
+}
+
+/// A quantity to compare: a metric of both sides, or 100 × one over another ("hits / sectors"), which is compared in points.
+struct Quantity {
+    std::string name, over;
+    std::string label() const { return over.empty() ? name : name + " / " + over; }
+};
+
+double of(const Quantity& quantity, const auto& get) {
+    const double value = get(quantity.name);
+    return quantity.over.empty() ? value : 100 * value / get(quantity.over);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    if (argc < 8) return 2;
+    const std::string lanescope = argv[1], program = argv[2], arguments = argv[3], recorded = argv[4], limits = argv[5], suite = argv[6], out = argv[7];
+    std::string command = lanescope + " run --gpu h200 --json " + out;
+    for (int i = 8; i < argc; ++i) command += std::string(" ") + argv[i];
+    command += " " + program + " " + arguments + " >/dev/null 2>" + out + ".log";
+    if (std::system(command.c_str()) != 0) {
+        fmt::print("{}: failed, see {}.log\n", command, out);
+        return 2;
+    }
+    const auto text = lanescope::base::read_file(out, size_t(1) << 32);
+    if (!text) return 2;
+    const auto profile = lanescope::profile::from_json(*text, out);
+    if (!profile) {
+        fmt::print("{}\n", lanescope::base::to_string(profile.errors()));
+        return 2;
+    }
+    const std::vector<Row> rows = read_table(recorded);
+    if (rows.empty() || rows.size() != profile->launches.size()) {
+        fmt::print("{}: {} launches recorded, {} emulated\n", recorded, rows.size(), profile->launches.size());
+        return 2;
+    }
+    bool broken = false;
+    for (const Row& limit : read_table(limits)) {
+        if (limit.at("suite") != suite) continue;
+        const std::string& wanted = limit.at("metric");
+        const size_t slash = wanted.find(" / ");
+        const Quantity quantity = slash == std::string::npos ? Quantity{wanted, ""} : Quantity{wanted.substr(0, slash), wanted.substr(slash + 3)};
+        const double from = number(limit, "from");
+        double sum = 0, worst = 0;
+        size_t compared = 0, equal = 0, skipped = 0;
+        std::string lines;
+        for (size_t i = 0; i < rows.size(); ++i) {
+            const auto& metrics = profile->launches[i].metrics;
+            const double theirs = of(quantity, [&](const std::string& name) { return number(rows[i], name); });
+            const double ours = of(quantity, [&](const std::string& name) { return metrics.contains(name) ? metrics.find(name)->second : 0.0; });
+            if (std::isnan(theirs) || std::isnan(ours)) {
+                ++skipped;
+                continue;
+            }
+            const double size = quantity.over.empty() ? theirs : number(rows[i], quantity.over);
+            if (!(size >= from)) continue;
+            const double error = !quantity.over.empty() ? std::abs(ours - theirs)
+                                 : theirs != 0          ? 100 * std::abs(ours - theirs) / theirs
+                                                        : (ours != 0 ? 100 : 0);
+            ++compared;
+            equal += ours == theirs;
+            sum += error;
+            worst = std::max(worst, error);
+            if (error >= 0.005) {
+                const auto label = rows[i].contains("parameters") ? rows[i].at("parameters") : rows[i].at("Kernel Name").substr(0, rows[i].at("Kernel Name").find('('));
+                lines += fmt::format("    {:3} {:<44.44} ours {:>14.6g}  hardware {:>14.6g}  error {:6.2f}\n", i, label, ours, theirs, error);
+            }
+        }
+        const double mean = compared ? sum / double(compared) : 0;
+        const double allowed = number(limit, "mean"), most = number(limit, "largest");
+        const bool bad = mean > allowed || worst > most || compared == 0;
+        broken |= bad;
+        fmt::print("{} {} {}: {} launches, {} equal, mean error {:.2f}, largest {:.2f}{}\n{}", bad ? "FAILED" : "ok", suite, quantity.label(), compared, equal,
+                   mean, worst, skipped ? fmt::format(", {} without a number", skipped) : "", lines);
+    }
+    return broken ? 1 : 0;
+}
