@@ -7,6 +7,7 @@
 #include <bit>
 #include <cmath>
 #include <map>
+#include <optional>
 #include <vector>
 
 namespace lanescope::analysis {
@@ -31,6 +32,10 @@ constexpr PatternText kTexts[] = {
     {PatternKind::kRows, "rows", "the warp covers several rows, each of neighbouring words",
      "each row costs its own sectors; rows shorter than a sector waste part of it",
      "make the block at least 8 words wide in the direction that is contiguous in memory, better 32"},
+    {PatternKind::kTransposed, "transposed", "lanes go down a column of a matrix whose rows the other side of the same assignment follows",
+     "one sector a lane on this side, of which one word is used at a time",
+     "read a tile along its rows into shared memory, then write it along the rows of the result"},
+    {PatternKind::kGroups, "grouped broadcast", "groups of neighbouring lanes use one word each", "one sector for each group that lies apart", ""},
     {PatternKind::kGather, "gather", "lanes load from addresses without a regular distance", "up to one sector a lane",
      "sort or group the indices, or stage the table in shared memory where it fits"},
     {PatternKind::kScatter, "scatter", "lanes store to addresses without a regular distance",
@@ -100,8 +105,21 @@ bool is_rows(const std::vector<uint64_t>& lanes, uint32_t bytes, int64_t& distan
     return true;
 }
 
-Pattern global_pattern(std::string_view operation, uint32_t bytes, const std::vector<uint64_t>& lanes) {
+/// Groups of equal length in which all lanes use one word.
+bool is_groups(const std::vector<uint64_t>& lanes) {
+    size_t run = 1;
+    while (run < lanes.size() && lanes[run] == lanes[0]) ++run;
+    if (run < 2 || lanes.size() % run != 0) return false;
+    for (size_t i = 0; i < lanes.size(); ++i)
+        if (lanes[i] != lanes[i - i % run]) return false;
+    return true;
+}
+
+Pattern global_pattern(std::string_view operation, uint32_t bytes, uint32_t active, const std::vector<uint64_t>& lanes) {
     Pattern pattern;
+    std::vector<unsigned> numbers;  // of the active lanes
+    for (unsigned lane = 0; lane < 32; ++lane)
+        if (active >> lane & 1) numbers.push_back(lane);
     pattern.element_bytes = bytes;
     const bool atomic = operation == "atomic" || operation == "reduction", store = operation == "store";
     const bool same = std::all_of(lanes.begin(), lanes.end(), [&](uint64_t a) { return a == lanes[0]; });
@@ -112,9 +130,11 @@ Pattern global_pattern(std::string_view operation, uint32_t bytes, const std::ve
     } else if (same) {
         pattern.kind = PatternKind::kBroadcast;
     } else {
-        const auto stride = static_cast<int64_t>(lanes[1] - lanes[0]);
+        // By lane number, so that lanes that take no part leave holes: see memory::Shapes.
+        const auto gap = static_cast<int64_t>(numbers[1] - numbers[0]);
+        const auto stride = static_cast<int64_t>(lanes[1] - lanes[0]) / gap;
         bool constant = true;
-        for (size_t i = 2; i < lanes.size(); ++i) constant &= static_cast<int64_t>(lanes[i] - lanes[i - 1]) == stride;
+        for (size_t i = 1; i < lanes.size(); ++i) constant &= static_cast<int64_t>(lanes[i] - lanes[0]) == stride * static_cast<int64_t>(numbers[i] - numbers[0]);
         const uint64_t lowest = std::min(lanes.front(), lanes.back());
         if (constant && std::abs(stride) == int64_t(bytes)) {
             // A warp that covers less than a sector in all is aligned when it stays inside one.
@@ -127,6 +147,8 @@ Pattern global_pattern(std::string_view operation, uint32_t bytes, const std::ve
             pattern.stride_bytes = stride;
         } else if (is_rows(lanes, bytes, pattern.stride_bytes)) {
             pattern.kind = PatternKind::kRows;
+        } else if (is_groups(lanes)) {
+            pattern.kind = PatternKind::kGroups;
         } else {
             pattern.kind = store ? PatternKind::kScatter : PatternKind::kGather;
         }
@@ -170,10 +192,69 @@ Pattern pattern_of(std::string_view space, std::string_view operation, uint32_t 
         // Offsets in the thread's own memory: equal offsets lie side by side.
         pattern.kind = distinct.size() == 1 ? PatternKind::kLocal : PatternKind::kLocalDivergent;
     } else {
-        pattern = global_pattern(operation, bytes, lanes);
+        pattern = global_pattern(operation, bytes, active, lanes);
     }
     return pattern;
 }
+
+namespace {
+
+struct ShapeCount {
+    PatternKind kind;
+    double count;
+};
+
+/// The shape of most of a global access's requests; nothing where shapes were not counted.
+std::optional<ShapeCount> main_shape(const profile::Access& access, double& all) {
+    const bool store = access.operation == "store";
+    const ShapeCount shapes[] = {{PatternKind::kPartial, counter(access, "single_lane_requests")},
+                                 {PatternKind::kBroadcast, counter(access, "uniform_requests")},
+                                 {PatternKind::kCoalesced, counter(access, "contiguous_requests")},
+                                 {PatternKind::kReversed, counter(access, "reversed_requests")},
+                                 {PatternKind::kStrided, counter(access, "strided_requests")},
+                                 {PatternKind::kRows, counter(access, "row_requests")},
+                                 {PatternKind::kGroups, counter(access, "group_requests")},
+                                 {store ? PatternKind::kScatter : PatternKind::kGather, counter(access, "irregular_requests")}};
+    all = 0;
+    const ShapeCount* most = shapes;
+    for (const ShapeCount& shape : shapes) {
+        all += shape.count;
+        if (shape.count > most->count) most = &shape;
+    }
+    return all > 0 ? std::optional(*most) : std::nullopt;
+}
+
+/// Lanes take part with others between them that do not.
+bool has_holes(uint32_t active) {
+    const uint32_t from_first = active >> std::countr_zero(active | 0x80000000u);
+    return (from_first & (from_first + 1)) != 0;
+}
+
+void refine_global(const profile::Access& access, Pattern& pattern) {
+    const bool atomic = access.operation == "atomic" || access.operation == "reduction";
+    double all = 0;
+    const auto shape = main_shape(access, all);
+    if (shape && atomic) {
+        pattern.kind = shape->kind == PatternKind::kBroadcast ? PatternKind::kAtomicSame : PatternKind::kAtomic;
+        if (shape->kind == PatternKind::kBroadcast) pattern.share = shape->count / all;
+    } else if (shape) {
+        // A regular example of the same kind knows sign and distance exactly; the counters know the mean.
+        const double mean = shape->kind == PatternKind::kStrided ? counter(access, "stride_bytes") / shape->count : 0;
+        const bool example_fits = pattern.kind == shape->kind && (shape->kind != PatternKind::kStrided || std::abs(double(std::abs(pattern.stride_bytes)) - mean) < 0.5);
+        if (!example_fits) pattern.stride_bytes = std::llround(mean);
+        pattern.kind = shape->kind;
+        pattern.share = shape->count / all;
+    }
+    if (counter(access, "ideal_sectors") == 0 || atomic) return;
+    const bool at_ideal = counter(access, "sectors") <= counter(access, "ideal_sectors") * 1.0001;
+    const bool contiguous = pattern.kind == PatternKind::kCoalesced || pattern.kind == PatternKind::kReversed || pattern.kind == PatternKind::kMisaligned;
+    if (contiguous && !at_ideal && access.example && has_holes(access.example->active)) pattern.kind = PatternKind::kPartial;
+    else if (contiguous && !at_ideal) pattern.kind = PatternKind::kMisaligned;
+    else if (pattern.kind == PatternKind::kMisaligned && at_ideal) pattern.kind = PatternKind::kCoalesced;
+    if (pattern.kind == PatternKind::kUnknown && at_ideal) pattern.kind = PatternKind::kCoalesced;
+}
+
+}  // namespace
 
 Pattern pattern_of(const profile::Access& access) {
     Pattern pattern;
@@ -190,13 +271,8 @@ Pattern pattern_of(const profile::Access& access) {
         const double words = counter(access, "constant_words") / instructions;
         pattern.kind = words > 1.05 ? PatternKind::kConstantDivergent : PatternKind::kConstantUniform;
         pattern.ways = static_cast<uint32_t>(std::max(2.0, std::round(words)));
-    } else if (access.space == "global" && counter(access, "ideal_sectors") > 0) {
-        const bool at_ideal = counter(access, "sectors") <= counter(access, "ideal_sectors") * 1.0001;
-        const bool regular = pattern.kind == PatternKind::kCoalesced || pattern.kind == PatternKind::kReversed;
-        if (pattern.kind == PatternKind::kMisaligned && at_ideal) pattern.kind = PatternKind::kCoalesced;
-        if (regular && !at_ideal) pattern.kind = PatternKind::kMisaligned;
-        if (pattern.kind == PatternKind::kUnknown && at_ideal && access.operation != "atomic" && access.operation != "reduction")
-            pattern.kind = PatternKind::kCoalesced;
+    } else if (access.space == "global") {
+        refine_global(access, pattern);
     }
     return pattern;
 }
@@ -204,14 +280,20 @@ Pattern pattern_of(const profile::Access& access) {
 std::string label(const Pattern& pattern) {
     if (pattern.kind == PatternKind::kUnknown) return {};
     const std::string name(text_of(pattern.kind).name);
+    std::string out = name;
     switch (pattern.kind) {
-        case PatternKind::kStrided: return fmt::format("{} {} B", name, pattern.stride_bytes);
-        case PatternKind::kRecordField: return fmt::format("{}, {} B", name, std::abs(pattern.stride_bytes));
-        case PatternKind::kRows: return fmt::format("{} {} B apart", name, pattern.stride_bytes);
-        case PatternKind::kBankConflict: return fmt::format("{}-way {}", pattern.ways, name);
-        case PatternKind::kConstantDivergent: return fmt::format("{} {} words", name, pattern.ways);
-        default: return name;
+        case PatternKind::kStrided: out = fmt::format("{} {} B", name, pattern.stride_bytes); break;
+        case PatternKind::kRecordField:
+        case PatternKind::kTransposed: out = fmt::format("{}, {} B", name, std::abs(pattern.stride_bytes)); break;
+        case PatternKind::kRows:
+            if (pattern.stride_bytes != 0) out = fmt::format("{} {} B apart", name, pattern.stride_bytes);
+            break;
+        case PatternKind::kBankConflict: out = fmt::format("{}-way {}", pattern.ways, name); break;
+        case PatternKind::kConstantDivergent: out = fmt::format("{} {} words", name, pattern.ways); break;
+        default: break;
     }
+    if (pattern.share < 0.95) out += fmt::format(" ({:.0f} %)", 100 * pattern.share);
+    return out;
 }
 
 PatternKind kind_of(std::string_view label) {
@@ -248,6 +330,21 @@ void find_records(std::vector<std::pair<profile::Access*, Pattern>>& accesses) {
     }
 }
 
+/// A line that copies between rows and columns: one side contiguous, the other strided by at least a line of cache.
+void find_transposes(const profile::Line& line, std::vector<std::pair<profile::Access*, Pattern>>& accesses) {
+    constexpr int64_t kLineBytes = 128;
+    const auto of_line = [&](const profile::Access* access) { return access >= line.accesses.data() && access < line.accesses.data() + line.accesses.size(); };
+    for (auto& [strided, pattern] : accesses) {
+        if (!of_line(strided) || pattern.kind != PatternKind::kStrided || std::abs(pattern.stride_bytes) < kLineBytes) continue;
+        for (const auto& [other, other_pattern] : accesses)
+            if (of_line(other) && (other->operation == "store") != (strided->operation == "store") && other->space == "global" && other->bytes == strided->bytes &&
+                (other_pattern.kind == PatternKind::kCoalesced || other_pattern.kind == PatternKind::kMisaligned) && counter(*other, "requests") == counter(*strided, "requests")) {
+                pattern.kind = PatternKind::kTransposed;
+                break;
+            }
+    }
+}
+
 }  // namespace
 
 void classify(profile::Profile& profile) {
@@ -257,6 +354,7 @@ void classify(profile::Profile& profile) {
             for (profile::Access& access : line.accesses)
                 if (access.pattern.empty()) accesses.emplace_back(&access, pattern_of(access));
         find_records(accesses);
+        for (const profile::Line& line : launch.lines) find_transposes(line, accesses);
         for (auto& [access, pattern] : accesses) access->pattern = label(pattern);
     }
 }

@@ -19,6 +19,8 @@ enum class PatternKind : uint8_t {
     kStrided,             ///< a constant distance larger than the word
     kRecordField,         ///< strided, and other accesses use other fields of the same records
     kRows,                ///< runs of neighbouring words that lie apart: the warp spans several rows
+    kTransposed,          ///< strided by a row or more, while the same line's other side is contiguous
+    kGroups,              ///< groups of neighbouring lanes use one word each
     kGather, kScatter,    ///< no regular distance: loads, stores
     kPartial,             ///< few lanes take part
     kBankConflict,        ///< shared memory: several words of one bank
@@ -34,6 +36,7 @@ struct Pattern {
     int64_t stride_bytes = 0;     ///< kStrided, kRecordField, kRows (between runs)
     uint32_t ways = 0;            ///< kBankConflict: passes instead of one; kConstantDivergent: words
     uint32_t element_bytes = 0;
+    double share = 1;             ///< of the requests that are of this kind
 };
 
 /// What a PatternKind is called and means, for people: one table for reports and `lanescope explain`.
@@ -49,7 +52,7 @@ const PatternText& text_of(PatternKind kind);
 
 /// From the lanes of one request.
 Pattern pattern_of(std::string_view space, std::string_view operation, uint32_t bytes, uint32_t active, std::span<const uint64_t> addresses);
-/// From the access's counters and its example.
+/// From what was counted over all requests of the access, and its example for the rest.
 Pattern pattern_of(const profile::Access& access);
 /// "strided 4096 B", "32-way bank conflict", "coalesced"; empty for kUnknown.
 std::string label(const Pattern& pattern);

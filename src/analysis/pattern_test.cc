@@ -40,7 +40,8 @@ TEST(Pattern, OfRows) { EXPECT_EQ(global([](uint64_t lane) { return kBase + 4096
 // The last warp of an array: 20 lanes, still neighbours.
 TEST(Pattern, OfSomeLanes) {
     EXPECT_EQ(global([](uint64_t lane) { return kBase + 4 * lane; }, 4, 0xfffff), "coalesced");
-    EXPECT_EQ(global([](uint64_t lane) { return kBase + 4 * lane; }, 4, 0xaaaaaaaa), "strided 8 B") << "every other lane, from lane 1 on";
+    EXPECT_EQ(global([](uint64_t lane) { return kBase + 8 * lane; }, 4, 0xaaaaaaaa), "strided 8 B") << "by lane number";
+    EXPECT_EQ(global([](uint64_t lane) { return kBase + 4096 * (lane / 8); }), "grouped broadcast");
 }
 
 TEST(Pattern, OfAtomics) {
@@ -103,6 +104,30 @@ TEST(Classify, CountersOutweighTheExample) {
     const auto contiguous = [](uint64_t lane) { return kBase + 4 * lane; };
     EXPECT_EQ(classified({access("load", contiguous, {{"requests", 8}, {"sectors", 37}, {"ideal_sectors", 32}})}), (std::vector<std::string>{"misaligned"}));
     EXPECT_EQ(classified({access("load", contiguous, {{"requests", 8}, {"sectors", 32}, {"ideal_sectors", 32}})}), (std::vector<std::string>{"coalesced"}));
+}
+
+// if (threadIdx.x & 1): 16 words of 128 bytes, 4 sectors where 2 would do.
+TEST(Classify, LanesWithHolesArePartial) {
+    profile::Access odd = access("load", [](uint64_t lane) { return kBase + 4 * lane; }, {{"requests", 1}, {"sectors", 4}, {"ideal_sectors", 2}, {"contiguous_requests", 1}});
+    odd.example->active = 0xaaaaaaaa;
+    EXPECT_EQ(classified({odd}), (std::vector<std::string>{"partial warp"}));
+}
+
+TEST(Classify, ShapesOfAllRequestsDecide) {
+    const auto contiguous = [](uint64_t lane) { return kBase + 4 * lane; };
+    // The example is contiguous, three quarters of the requests are not.
+    EXPECT_EQ(classified({access("load", contiguous, {{"requests", 4}, {"sectors", 100}, {"ideal_sectors", 16}, {"contiguous_requests", 1}, {"irregular_requests", 3}})}),
+              (std::vector<std::string>{"gather (75 %)"}));
+    // Strides of 8 and 24 bytes: 16 on average.
+    EXPECT_EQ(classified({access("store", contiguous, {{"requests", 2}, {"sectors", 32}, {"ideal_sectors", 8}, {"strided_requests", 2}, {"stride_bytes", 32}})}),
+              (std::vector<std::string>{"strided 16 B"}));
+}
+
+// b[x * n + y] = a[y * n + x]
+TEST(Classify, RowsToColumnsIsATranspose) {
+    const profile::Metrics whole = {{"requests", 8}, {"sectors", 32}, {"ideal_sectors", 32}}, wide = {{"requests", 8}, {"sectors", 256}, {"ideal_sectors", 32}};
+    EXPECT_EQ(classified({access("load", [](uint64_t lane) { return kBase + 4 * lane; }, whole), access("store", [](uint64_t lane) { return kBase + 65536 + 4096 * lane; }, wide)}),
+              (std::vector<std::string>{"coalesced", "transposed, 4096 B"}));
 }
 
 TEST(Classify, LeavesWhatIsThere) {

@@ -7,6 +7,8 @@
 #include <map>
 #include <tuple>
 
+#include "analysis/pattern.h"
+
 namespace lanescope::analysis {
 namespace {
 
@@ -55,12 +57,42 @@ void measure(AccessRow& row, const Metrics& metrics) {
             row.l1_hit = counter(metrics, "l1_hits") / counter(metrics, "sectors");
         const double lookups = counter(metrics, "l2_reads") + counter(metrics, "l2_writes");
         if (lookups > 0) row.l2_hit = (counter(metrics, "l2_read_hits") + counter(metrics, "l2_write_hits")) / lookups;
+        if (lookups > 0 && row.space == "global" && metrics.contains("unique_bytes")) {
+            row.beyond_l1 = lookups;
+            row.beyond_l1_needed = counter(metrics, "unique_bytes") / 32;
+        }
         if (lookups > 0 || metrics.contains("dram_read_bytes") || metrics.contains("dram_write_bytes"))
             row.dram_bytes = counter(metrics, "dram_read_bytes") + counter(metrics, "dram_write_bytes");
     }
+}
+
+/// By what an access moves beside what it needs; excess that L1 absorbs costs little, as L2 and device memory do not see it.
+Grade grade_of(const AccessRow& row) {
     const double ratio = row.ideal > 0 ? row.moved / row.ideal : 1;
-    row.grade = ratio >= 1.9 ? Grade::kBad : ratio > 1.02 ? Grade::kFair : Grade::kGood;
-    if (row.space == "local" && row.grade == Grade::kGood) row.grade = Grade::kFair;
+    if (ratio >= 1.9 && !row.absorbed()) return Grade::kBad;
+    return ratio > 1.02 || row.space == "local" ? Grade::kFair : Grade::kGood;
+}
+
+/// Fields of one record share the sectors that any of them brings into L1.
+void share_records(std::vector<SourceRow>& lines) {
+    struct Sum {
+        double beyond = 0, needed = 0;
+    };
+    std::map<std::pair<std::string, std::string>, Sum> records;
+    const auto each_field = [&](auto visit) {
+        for (SourceRow& line : lines)
+            for (AccessRow& row : line.accesses)
+                if (kind_of(row.pattern) == PatternKind::kRecordField) visit(row, records[{row.operation, row.pattern}]);
+    };
+    each_field([](AccessRow& row, Sum& sum) {
+        sum.beyond += row.beyond_l1.value_or(0);
+        sum.needed += row.beyond_l1_needed != 0 ? row.beyond_l1_needed : row.useful.value_or(0) * row.moved;
+    });
+    each_field([](AccessRow& row, Sum& sum) {
+        if (sum.beyond == 0) return;
+        row.beyond_l1 = sum.beyond;
+        row.beyond_l1_needed = sum.needed;
+    });
 }
 
 /// Bytes over L1's data stage: comparable between spaces.
@@ -117,12 +149,17 @@ std::vector<SourceRow> source_rows(const profile::Profile& profile, const std::v
             each.bytes = access_key.bytes;
             measure(each, access.second);
             row.cost += cost_of(each);
-            row.grade = std::max(row.grade, each.grade);
             row.accesses.push_back(std::move(each));
         }
         std::stable_sort(row.accesses.begin(), row.accesses.end(), [](const AccessRow& a, const AccessRow& b) { return cost_of(a) > cost_of(b); });
         out.push_back(std::move(row));
     }
+    share_records(out);
+    for (SourceRow& row : out)
+        for (AccessRow& each : row.accesses) {
+            each.grade = grade_of(each);
+            row.grade = std::max(row.grade, each.grade);
+        }
     std::stable_sort(out.begin(), out.end(), [](const SourceRow& a, const SourceRow& b) { return a.cost > b.cost; });
     return out;
 }
@@ -153,10 +190,20 @@ void judge(KernelSummary& kernel) {
     }
     if (worst == nullptr || weight < 0.05 * total) {
         kernel.worst = nullptr;
-        const bool fair = std::any_of(kernel.lines.begin(), kernel.lines.end(), [](const SourceRow& line) { return line.grade != Grade::kGood; });
+        const AccessRow* absorbed = nullptr;
+        bool fair = false;
+        for (const SourceRow& line : kernel.lines)
+            for (const AccessRow& row : line.accesses) {
+                fair |= row.grade != Grade::kGood;
+                if (row.moved >= 1.9 * row.ideal && row.absorbed() && (absorbed == nullptr || row.excess() > absorbed->excess())) absorbed = &row;
+            }
         kernel.grade = fair ? Grade::kFair : Grade::kGood;
-        kernel.headline = kernel.lines.empty() ? "no memory access" : fair ? "close to ideal" : "ideal";
-        kernel.verdict = kernel.lines.empty() ? "No memory access." : fair ? "Close to ideal: no line moves much more than it needs." : "Ideal: no line moves more than it needs.";
+        kernel.headline = kernel.lines.empty() ? "no memory access" : absorbed != nullptr ? "L1 absorbs the excess" : fair ? "close to ideal" : "ideal";
+        if (kernel.lines.empty()) kernel.verdict = "No memory access.";
+        else if (absorbed != nullptr)
+            kernel.verdict = fmt::format("L1 absorbs the excess: {} take {:.3g} sectors a request at L1 ({}), but L2 sees {:.0f} % of what is needed. Little to gain.", verb(absorbed->operation),
+                                         absorbed->per_request(), absorbed->pattern, 100 * *absorbed->beyond_l1 / std::max(1.0, absorbed->beyond_l1_needed));
+        else kernel.verdict = fair ? "Close to ideal: no line moves much more than it needs." : "Ideal: no line moves more than it needs. No action needed.";
         return;
     }
     kernel.grade = Grade::kBad;

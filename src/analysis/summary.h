@@ -24,12 +24,18 @@ struct AccessRow {
     std::optional<double> useful;             ///< distinct bytes used / bytes moved, 0 … 1
     std::optional<double> l1_hit, l2_hit;     ///< 0 … 1; nothing where nothing was looked up, or not known
     std::optional<double> dram_bytes;
+    /// Sectors that go on to L2, beside those that the distinct bytes would take; fields of one record count together, as the sectors that
+    /// one brings in serve the others. Nothing where caches were not modelled.
+    std::optional<double> beyond_l1;
+    double beyond_l1_needed = 0;
     std::vector<const profile::Access*> accesses;
     const profile::ExampleWarp* example = nullptr;
 
     double per_request() const { return requests == 0 ? 0 : moved / requests; }
     double ideal_per_request() const { return requests == 0 ? 0 : ideal / requests; }
     double excess() const { return moved > ideal ? moved - ideal : 0; }
+    /// L1 takes the excess: what goes on to L2 is hardly more than needed.
+    bool absorbed() const { return beyond_l1 && *beyond_l1 < 1.5 * beyond_l1_needed; }
 };
 
 struct SourceRow {

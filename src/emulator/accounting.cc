@@ -26,7 +26,7 @@ const char* name(exec::Operation operation) {
     return kNames[size_t(operation)];
 }
 
-profile::Metrics to_metrics(const memory::Counters& counters) {
+profile::Metrics to_metrics(const memory::Counters& counters, const memory::Shapes& shapes) {
     profile::Metrics metrics;
     auto put = [&](const char* key, uint64_t value) {
         if (value) metrics.emplace(key, double(value));
@@ -55,6 +55,16 @@ profile::Metrics to_metrics(const memory::Counters& counters) {
     put("dram_write_bytes", counters.dram_write_bytes);
     put("link_read_bytes", counters.link_read_bytes);
     put("link_write_bytes", counters.link_write_bytes);
+    put("single_lane_requests", shapes.single);
+    put("uniform_requests", shapes.uniform);
+    put("contiguous_requests", shapes.contiguous);
+    put("reversed_requests", shapes.reversed);
+    put("strided_requests", shapes.strided);
+    put("stride_bytes", shapes.stride_bytes);
+    put("row_requests", shapes.rows);
+    put("group_requests", shapes.groups);
+    put("irregular_requests", shapes.irregular);
+    put("partial_requests", shapes.partial);
     return metrics;
 }
 
@@ -107,6 +117,7 @@ uint32_t Accounting::on_access(const exec::AccessEvent& event) {
         for (unsigned lane = 0; lane < exec::kWarpLanes; ++lane)
             if (!(event.active >> lane & 1)) slot.example.addresses[lane] = 0;
     }
+    if (event.space == exec::Space::kGlobal) slot.shapes.add(event.addresses, event.active, access.bytes);
     return model_.access(access);
 }
 
@@ -134,7 +145,7 @@ void Accounting::fold(profile::Launch& launch, bool examples) const {
         access.operation = name(site.operation);
         access.bytes = site.bytes;
         access.instruction = slot.site;
-        access.metrics = to_metrics(counters[slot.access.site]);
+        access.metrics = to_metrics(counters[slot.access.site], slot.shapes);
         if (examples) access.example = slot.example;
         launch.lines[at->second].accesses.push_back(std::move(access));
     }

@@ -7,6 +7,7 @@
 #include "exec/access.h"
 #include "exec/program.h"
 #include "memory/model.h"
+#include "memory/shapes.h"
 #include "profile/profile.h"
 
 namespace lanescope::emulator {
@@ -29,6 +30,7 @@ private:
         uint32_t site = 0;
         exec::Space space = exec::Space::kGlobal;
         memory::Access access;                ///< what does not change from event to event
+        memory::Shapes shapes;                ///< of global accesses
         bool seen = false;
         profile::ExampleWarp example;
     };
