@@ -318,8 +318,10 @@ void find_records(std::vector<std::pair<profile::Access*, Pattern>>& accesses) {
         const profile::ExampleWarp& example = *accesses[i].first->example;
         return example.addresses[static_cast<size_t>(std::countr_zero(example.active)) & 31];
     };
+    constexpr uint64_t kLongestRecord = 128;  // farther apart, lanes walk rows: an unrolled loop looks like fields there
     for (const auto& [stride, group] : by_stride) {
         const uint64_t record = static_cast<uint64_t>(std::abs(stride));
+        if (record > kLongestRecord) continue;
         for (const size_t a : group)
             for (const size_t b : group) {
                 const profile::ExampleWarp &x = *accesses[a].first->example, &y = *accesses[b].first->example;

@@ -99,6 +99,12 @@ TEST(Classify, FieldsOfOneRecord) {
     EXPECT_EQ(classified({access("load", field(0)), access("load", field(65536))}), (std::vector<std::string>{"strided 12 B", "strided 12 B"})) << "two arrays";
 }
 
+// for (i …) sum += matrix[row * 1024 + i], unrolled four times: four accesses 4 bytes apart, rows of 4096 bytes. No record.
+TEST(Classify, AnUnrolledRowIsNoRecord) {
+    const auto column = [](uint64_t offset) { return [offset](uint64_t lane) { return kBase + 4096 * lane + offset; }; };
+    EXPECT_EQ(classified({access("load", column(0)), access("load", column(4))}), (std::vector<std::string>{"strided 4096 B", "strided 4096 B"}));
+}
+
 // The example warp happens to be aligned, the counters say that not all are: 37 sectors in 8 requests, 32 would do.
 TEST(Classify, CountersOutweighTheExample) {
     const auto contiguous = [](uint64_t lane) { return kBase + 4 * lane; };

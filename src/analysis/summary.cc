@@ -176,11 +176,12 @@ std::string_view verb(const std::string& operation) {
 void judge(KernelSummary& kernel) {
     // The access whose excess weighs most decides.
     const AccessRow* worst = nullptr;
-    double weight = 0, total = 0;
+    double weight = 0, total = 0, excess_in_all = 0;
     for (const SourceRow& line : kernel.lines) {
         total += line.cost;
         for (const AccessRow& row : line.accesses) {
             const double excess = cost_of(row) * (row.moved > 0 ? row.excess() / row.moved : 0);
+            if (row.grade == Grade::kBad) excess_in_all += excess;
             if (row.grade == Grade::kBad && excess > weight) {
                 weight = excess;
                 worst = &row;
@@ -207,7 +208,7 @@ void judge(KernelSummary& kernel) {
         return;
     }
     kernel.grade = Grade::kBad;
-    const double share = total > 0 ? 100 * weight / total : 0;
+    const double share = total > 0 ? 100 * excess_in_all / total : 0;
     if (worst->unit == "wavefronts")
         kernel.verdict = fmt::format("{} takes {:.3g} passes over the shared memory banks where {:.3g} would do", place(*kernel.worst), worst->per_request(), worst->ideal_per_request());
     else if (worst->unit == "words")

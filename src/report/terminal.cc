@@ -63,7 +63,7 @@ std::string optional_percent(const Style& style, const std::optional<double>& sh
 
 std::string access_name(const AccessRow& row) {
     std::string operation = row.operation == "async_copy" ? "cp.async" : row.operation;
-    std::string out = row.space == "global" ? operation : fmt::format("{} {}", row.space, operation);
+    std::string out = row.space == "global" || row.pattern.starts_with(row.space) ? operation : fmt::format("{} {}", row.space, operation);
     if (row.bytes != 0) out += fmt::format(" {} B", row.bytes);
     return out;
 }
@@ -165,7 +165,7 @@ std::string kernel_text(const Style& style, const KernelSummary& kernel, const S
         ++shown;
     }
     if (shown < kernel.lines.size())
-        out += paint(style, Color::kDim, fmt::format("  and {} more lines with {} of the traffic (--verbose shows all)", kernel.lines.size() - shown,
+        out += paint(style, Color::kDim, fmt::format("  and {} more {} with {} of the traffic (--verbose shows all)", kernel.lines.size() - shown, kernel.lines.size() - shown == 1 ? "line" : "lines",
                                                      percent(kernel.cost > 0 ? 1 - covered / kernel.cost : 0))) + "\n";
     if (kernel.varies) out += paint(style, Color::kDim, "  its launches differ in their counts (--verbose lists each)") + "\n";
     for (const std::string& note : kernel.notes) out += paint(style, Color::kDim, "  note: " + wrap(printable(note), style.width - 8, 8)) + "\n";
@@ -232,7 +232,7 @@ std::string terminal(const Summary& summary, const Style& style) {
     const std::string_view dot = style.unicode ? " · " : ", ";
     std::string title = fmt::format("{} {}", profile.backend, profile.gpu_name);
     for (const auto& [name, value] : profile.settings)
-        if (value != "default") title += fmt::format("{}{} {}", dot, name, value);
+        if (value != "default" && name != "gpu" && !(name == "race_check" && value == "on")) title += fmt::format("{}{} {}", dot, name, value);
     std::string command;
     for (const std::string& arg : profile.argv) command += (command.empty() ? "" : " ") + arg;
     std::string out = paint(style, Color::kBold, "lanescope") + paint(style, Color::kDim, fit(style, printable(std::string(dot) + title + std::string(dot) + command), style.width - 9)) + "\n";
