@@ -283,8 +283,8 @@ std::string label(const Pattern& pattern) {
     std::string out = name;
     switch (pattern.kind) {
         case PatternKind::kStrided: out = fmt::format("{} {} B", name, pattern.stride_bytes); break;
-        case PatternKind::kRecordField:
-        case PatternKind::kTransposed: out = fmt::format("{}, {} B", name, std::abs(pattern.stride_bytes)); break;
+        case PatternKind::kTransposed: out = fmt::format("{} {} B", name, std::abs(pattern.stride_bytes)); break;
+        case PatternKind::kRecordField: out = fmt::format("{}, {} B", name, std::abs(pattern.stride_bytes)); break;
         case PatternKind::kRows:
             if (pattern.stride_bytes != 0) out = fmt::format("{} {} B apart", name, pattern.stride_bytes);
             break;
@@ -332,12 +332,13 @@ void find_records(std::vector<std::pair<profile::Access*, Pattern>>& accesses) {
     }
 }
 
-/// A line that copies between rows and columns: one side contiguous, the other strided by at least a line of cache.
+/// A line that copies between rows and columns: one side contiguous, the other strided by more than a line of cache, in a launch of two
+/// dimensions (with one, it is a stride).
 void find_transposes(const profile::Line& line, std::vector<std::pair<profile::Access*, Pattern>>& accesses) {
     constexpr int64_t kLineBytes = 128;
     const auto of_line = [&](const profile::Access* access) { return access >= line.accesses.data() && access < line.accesses.data() + line.accesses.size(); };
     for (auto& [strided, pattern] : accesses) {
-        if (!of_line(strided) || pattern.kind != PatternKind::kStrided || std::abs(pattern.stride_bytes) < kLineBytes) continue;
+        if (!of_line(strided) || pattern.kind != PatternKind::kStrided || std::abs(pattern.stride_bytes) <= kLineBytes) continue;
         for (const auto& [other, other_pattern] : accesses)
             if (of_line(other) && (other->operation == "store") != (strided->operation == "store") && other->space == "global" && other->bytes == strided->bytes &&
                 (other_pattern.kind == PatternKind::kCoalesced || other_pattern.kind == PatternKind::kMisaligned) && counter(*other, "requests") == counter(*strided, "requests")) {
@@ -356,7 +357,8 @@ void classify(profile::Profile& profile) {
             for (profile::Access& access : line.accesses)
                 if (access.pattern.empty()) accesses.emplace_back(&access, pattern_of(access));
         find_records(accesses);
-        for (const profile::Line& line : launch.lines) find_transposes(line, accesses);
+        if (launch.grid[1] > 1 || launch.block[1] > 1)
+            for (const profile::Line& line : launch.lines) find_transposes(line, accesses);
         for (auto& [access, pattern] : accesses) access->pattern = label(pattern);
     }
 }

@@ -79,9 +79,10 @@ profile::Access access(const char* operation, const std::function<uint64_t(uint6
     return out;
 }
 
-std::vector<std::string> classified(std::vector<profile::Access> accesses) {
+std::vector<std::string> classified(std::vector<profile::Access> accesses, uint32_t rows = 1) {
     profile::Profile profile;
     profile.launches.resize(1);
+    profile.launches[0].grid[1] = rows;
     profile.launches[0].lines.resize(1);
     profile.launches[0].lines[0].accesses = std::move(accesses);
     classify(profile);
@@ -132,8 +133,9 @@ TEST(Classify, ShapesOfAllRequestsDecide) {
 // b[x * n + y] = a[y * n + x]
 TEST(Classify, RowsToColumnsIsATranspose) {
     const profile::Metrics whole = {{"requests", 8}, {"sectors", 32}, {"ideal_sectors", 32}}, wide = {{"requests", 8}, {"sectors", 256}, {"ideal_sectors", 32}};
-    EXPECT_EQ(classified({access("load", [](uint64_t lane) { return kBase + 4 * lane; }, whole), access("store", [](uint64_t lane) { return kBase + 65536 + 4096 * lane; }, wide)}),
-              (std::vector<std::string>{"coalesced", "transposed, 4096 B"}));
+    const std::vector<profile::Access> both = {access("load", [](uint64_t lane) { return kBase + 4 * lane; }, whole), access("store", [](uint64_t lane) { return kBase + 65536 + 4096 * lane; }, wide)};
+    EXPECT_EQ(classified(both, 8), (std::vector<std::string>{"coalesced", "transposed 4096 B"}));
+    EXPECT_EQ(classified(both, 1), (std::vector<std::string>{"coalesced", "strided 4096 B"})) << "a[i] = b[i * stride] is none";
 }
 
 TEST(Classify, LeavesWhatIsThere) {

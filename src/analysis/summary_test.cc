@@ -40,7 +40,7 @@ TEST(Summary, NamesTheLineThatMovesTooMuch) {
     EXPECT_EQ(bad.worst->text, "out[x * n + y] = in[y * n + x];");
     EXPECT_EQ(bad.headline, "line 7: 32 sectors, not 4");
     // 3200 - 400 of 3200 + 400 sectors are excess: 78 %.
-    EXPECT_EQ(bad.verdict, "copy.cu:7 stores 32 sectors a request where 4 would do (strided 4096 B); 78 % of this kernel's traffic at L1 is such excess.");
+    EXPECT_EQ(bad.verdict, "copy.cu:7 stores 32 sectors a request where 4 would do (transposed 4096 B); 78 % of this kernel's traffic at L1 is such excess.");
     EXPECT_EQ(summary.kernels[1].grade, Grade::kGood);
     EXPECT_EQ(summary.kernels[1].worst, nullptr);
 }

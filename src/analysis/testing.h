@@ -33,6 +33,7 @@ inline profile::Launch make_launch(bool bad, uint64_t index, double time) {
     launch.symbol = bad ? "_Z9transposeILi0EEvPKfPf" : "_Z4copyPKfPf";
     launch.grid[0] = 25;
     launch.block[0] = 128;
+    if (bad) launch.grid[1] = 2;
     const profile::Metrics whole = {{"instructions", 100}, {"requests", 100}, {"sectors", 400}, {"ideal_sectors", 400}, {"unique_bytes", 12800}, {"requested_bytes", 12800}};
     const profile::Metrics wide = {{"instructions", 100}, {"requests", 100}, {"sectors", 3200}, {"ideal_sectors", 400}, {"unique_bytes", 12800}, {"requested_bytes", 12800}};
     launch.lines = {make_line(bad ? 7 : 3, {make_access("global", "load", whole), make_access("global", "store", bad ? wide : whole, bad ? 4096 : 4)})};

@@ -109,8 +109,9 @@ uint32_t Accounting::on_access(const exec::AccessEvent& event) {
     access.texels = event.texels;
     access.texels_per_lane = event.texels_per_lane;
     access.texel_xyz = event.texel_xyz;
-    // The first warp that has all lanes active is the better evidence; until one comes, the first one is kept.
-    if (!slot.seen || (event.active == ~0u && slot.example.active != ~0u)) {
+    // The lowest block and warp that has all lanes active, so that the examples of one launch show the same warp; until one comes, the first.
+    const profile::ExampleWarp& kept = slot.example;
+    if (!slot.seen || (event.active == ~0u && (kept.active != ~0u || event.block < kept.block || (event.block == kept.block && event.warp < kept.warp)))) {
         slot.seen = true;
         slot.space = event.space;
         slot.example = {event.block, event.warp, event.active, std::vector<uint64_t>(event.addresses, event.addresses + exec::kWarpLanes)};

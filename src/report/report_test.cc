@@ -99,7 +99,7 @@ TEST(Terminal, SaysFirstWhatIsWrong) {
     EXPECT_THAT(report, HasSubstr("✗ transpose<0>         line 7: 32 sectors, not 4"));
     EXPECT_THAT(report, HasSubstr("copy.cu:7 stores 32 sectors a request where 4 would do"));
     EXPECT_THAT(report, HasSubstr("  copy.cu:7  out[x * n + y] = in[y * n + x];"));
-    EXPECT_THAT(report, HasSubstr("✗ store 4 B, strided 4096 B"));
+    EXPECT_THAT(report, HasSubstr("✗ store 4 B, transposed 4096 B"));
     EXPECT_LT(report.find("transpose<(int)0>(const"), report.find("copy(const")) << "the most expensive first";
 }
 
@@ -187,7 +187,7 @@ TEST(Sarif, HasAResultForTheBadAccess) {
     EXPECT_EQ(log["version"], "2.1.0");
     const auto& run = log["runs"][0];
     ASSERT_EQ(run["results"].size(), 2u);
-    EXPECT_EQ(run["results"][0]["ruleId"], "memory/strided");
+    EXPECT_EQ(run["results"][0]["ruleId"], "memory/transposed");
     const auto& place = run["results"][0]["locations"][0]["physicalLocation"];
     EXPECT_EQ(place["artifactLocation"]["uri"], "copy.cu");
     EXPECT_EQ(place["region"]["startLine"], 7);

@@ -45,13 +45,13 @@ struct Table {
     unsigned what;
 
     explicit Table(const Style& s) : style(s), bars(s.width >= 116), l2(s.width >= 90) {
-        const unsigned fixed = 4 + 8 + 12 + 6 + 7 + 7 + 9 + (l2 ? 7 : 0) + (bars ? 22 : 0);
+        const unsigned fixed = 4 + 8 + 12 + 6 + 7 + 7 + 8 + (l2 ? 7 : 0) + (bars ? 22 : 0);
         what = std::clamp(style.width > fixed ? style.width - fixed : 0u, 15u, 60u);
     }
     std::string head() const {
         std::string out = std::string(4, ' ') + left("", what) + right("requests", 8) + right("per request", 12) + right("ideal", 6) + right("used", 7) + right("L1 hit", 7);
         if (l2) out += right("L2 hit", 7);
-        out += right("DRAM", 9);
+        out += right("DRAM", 8);
         if (bars) out += "  needed and moved";
         return paint(style, Color::kDim, out) + "\n";
     }
@@ -83,7 +83,7 @@ std::string access_line(const Table& table, const AccessRow& row, double most_by
     out += paint(style, Color::kDim, right(row.ideal > 0 ? fmt::format("{:.3g}", row.ideal_per_request()) : "", 6));
     out += right(optional_percent(style, row.useful), 7) + right(optional_percent(style, row.l1_hit), 7);
     if (table.l2) out += right(optional_percent(style, row.l2_hit), 7);
-    out += right(row.dram_bytes ? bytes(*row.dram_bytes) : style.unicode ? "·" : "-", 9);
+    out += right(row.dram_bytes ? bytes(*row.dram_bytes) : style.unicode ? "·" : "-", 8);
     if (table.bars) {
         const double unit = row.unit == "wavefronts" ? 128 : row.unit == "words" ? 4 : 32;
         const std::string all = bar(style, row.moved * unit, most_bytes, 20);
