@@ -38,12 +38,23 @@ public:
         action.sa_sigaction = forward;
         action.sa_flags = SA_SIGINFO | SA_RESTART;
         sigemptyset(&action.sa_mask);
+        // Nothing is delivered before the child is known: it would be lost.
+        sigset_t blocked;
+        sigemptyset(&blocked);
+        for (const int signal : kForwarded) sigaddset(&blocked, signal);
+        sigprocmask(SIG_BLOCK, &blocked, &mask_before_);
         for (size_t i = 0; i < kForwarded.size(); ++i) {
             sigaction(kForwarded[i], nullptr, &before_[i]);
             if (before_[i].sa_handler != SIG_IGN) sigaction(kForwarded[i], &action, nullptr);
         }
     }
+    void begin(pid_t child) {
+        child_of_handler = child;
+        sigprocmask(SIG_SETMASK, &mask_before_, nullptr);
+    }
+    const sigset_t& mask_before() const { return mask_before_; }
     ~Forwarding() {
+        sigprocmask(SIG_SETMASK, &mask_before_, nullptr);
         child_of_handler = 0;
         for (size_t i = 0; i < kForwarded.size(); ++i) sigaction(kForwarded[i], &before_[i], nullptr);
     }
@@ -52,6 +63,7 @@ public:
 
 private:
     std::array<struct sigaction, 4> before_{};
+    sigset_t mask_before_{};
 };
 
 std::vector<char*> pointers(std::vector<std::string>& texts) {
@@ -61,15 +73,24 @@ std::vector<char*> pointers(std::vector<std::string>& texts) {
     return out;
 }
 
-base::Result<pid_t> spawn(const std::vector<std::string>& argv, const std::map<std::string, std::string>& added, posix_spawn_file_actions_t* actions) {
+/// `mask`: signals that the child blocks; null: those that we block.
+base::Result<pid_t> spawn(const std::vector<std::string>& argv, const std::map<std::string, std::string>& added, posix_spawn_file_actions_t* actions,
+                          const sigset_t* mask = nullptr) {
     std::vector<std::string> arguments = argv, variables;
     for (char** each = environ; each != nullptr && *each != nullptr; ++each) {
         const std::string_view text(*each);
         if (!added.contains(std::string(text.substr(0, text.find('='))))) variables.emplace_back(text);
     }
     for (const auto& [name, value] : added) variables.push_back(name + "=" + value);
+    posix_spawnattr_t attributes;
+    ::posix_spawnattr_init(&attributes);
+    if (mask != nullptr) {
+        ::posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
+        ::posix_spawnattr_setsigmask(&attributes, mask);
+    }
     pid_t child = 0;
-    const int error = ::posix_spawnp(&child, argv[0].c_str(), actions, nullptr, pointers(arguments).data(), pointers(variables).data());
+    const int error = ::posix_spawnp(&child, argv[0].c_str(), actions, &attributes, pointers(arguments).data(), pointers(variables).data());
+    ::posix_spawnattr_destroy(&attributes);
     if (error != 0) return base::error(fmt::format("cannot start '{}': {}", argv[0], std::strerror(error)));
     return child;
 }
@@ -87,11 +108,11 @@ base::Result<int> run(const Command& command) {
     posix_spawn_file_actions_t actions;
     ::posix_spawn_file_actions_init(&actions);
     if (command.output_to_stderr) ::posix_spawn_file_actions_adddup2(&actions, STDERR_FILENO, STDOUT_FILENO);
-    const Forwarding forwarding;  // the child starts with default handlers: exec resets those that are caught
-    const auto child = spawn(command.argv, command.environment, &actions);
+    Forwarding forwarding;  // the child starts with default handlers: exec resets those that are caught
+    const auto child = spawn(command.argv, command.environment, &actions, &forwarding.mask_before());
     ::posix_spawn_file_actions_destroy(&actions);
     if (!child.ok()) return child.errors();
-    child_of_handler = *child;
+    forwarding.begin(*child);
     return wait_for(*child);
 }
 
