@@ -46,6 +46,19 @@ constexpr std::string_view kThisProgram = "lanescope kernel";
 
 bool is_cuda_source(const std::string& name) { return name.ends_with(".cu") || name.ends_with(".cuh"); }
 
+/// A reason of several lines: the first is the error, the others are notes to it.
+base::Diagnostics refusal(std::string_view reason, std::string file) {
+    base::Diagnostics diagnostics;
+    while (!reason.empty()) {
+        const size_t end = std::min(reason.find('\n'), reason.size());
+        std::string line(reason.substr(0, end));
+        reason.remove_prefix(std::min(end + 1, reason.size()));
+        if (diagnostics.empty()) diagnostics.push_back(base::error(std::move(line), {std::move(file), 0, 0}));
+        else diagnostics.push_back({base::Severity::kNote, {}, std::move(line), {}});
+    }
+    return diagnostics;
+}
+
 base::Result<fs::path> program_of(const RunOptions& options, uint32_t compute_capability) {
     const std::string& name = options.command.front();
     if (name == kThisProgram) return own_folder() / "lanescope";
@@ -56,7 +69,7 @@ base::Result<fs::path> program_of(const RunOptions& options, uint32_t compute_ca
     }
     auto program = find_program(name);
     if (program.ok())
-        if (const auto reason = cudart::why_not_redirectable(*program)) return base::error(*reason, {program->string(), 0, 0});
+        if (const auto reason = cudart::why_not_redirectable(*program)) return refusal(*reason, program->string());
     return program;
 }
 

@@ -9,8 +9,8 @@
 namespace lanescope::cudart {
 namespace {
 
-constexpr const char* kFlags = "    nvcc -cudart shared -gencode arch=compute_75,code=compute_75 -lineinfo ...\n"
-                               "(with make or CMake: export NVCC_APPEND_FLAGS=\"-cudart shared -gencode arch=compute_75,code=compute_75 -lineinfo\")";
+constexpr const char* kFlags = "nvcc -cudart shared -gencode arch=compute_75,code=compute_75 -lineinfo ...\n"
+                               "with make or CMake: export NVCC_APPEND_FLAGS=\"-cudart shared -gencode arch=compute_75,code=compute_75 -lineinfo\"";
 
 /// Whether any container of a section of device code holds PTX. What cannot be read counts as PTX: running it will say why.
 bool has_ptx(std::string_view section) {

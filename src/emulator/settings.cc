@@ -38,16 +38,12 @@ base::Result<Settings> settings_from_environment(const Lookup& lookup) {
     base::Result<size_t> l1 = choice(lookup, "LANESCOPE_L1", {"default", "on", "off"});
     base::Result<size_t> caches = choice(lookup, "LANESCOPE_CACHES", {"cold", "warm"});
     base::Result<size_t> counts = choice(lookup, "LANESCOPE_COUNTS_ONLY", {"0", "1"});
-    base::Result<size_t> races = choice(lookup, "LANESCOPE_RACE_CHECK", {"on", "off"});
-    base::Result<size_t> uninitialized = choice(lookup, "LANESCOPE_UNINITIALIZED", {"warning", "error"});
     base::Result<size_t> leaks = choice(lookup, "LANESCOPE_LEAKS", {"0", "1"});
-    for (const base::Result<size_t>* result : {&l1, &caches, &counts, &races, &uninitialized, &leaks})
+    for (const base::Result<size_t>* result : {&l1, &caches, &counts, &leaks})
         if (!*result) return result->errors();
     settings.l1 = Settings::L1(*l1);
     settings.cold = *caches == 0;
     settings.counts_only = *counts == 1;
-    settings.race_check = *races == 0;
-    settings.uninitialized_is_error = *uninitialized == 1;
     settings.report_leaks = *leaks == 1;
 
     std::string timeout = text(lookup, "LANESCOPE_KERNEL_TIMEOUT", "0");
@@ -66,8 +62,6 @@ std::map<std::string, std::string> to_environment(const Settings& settings) {
         {"LANESCOPE_CACHES", settings.cold ? "cold" : "warm"},
         {"LANESCOPE_COUNTS_ONLY", settings.counts_only ? "1" : "0"},
         {"LANESCOPE_KERNEL_TIMEOUT", fmt::format("{}", settings.kernel_timeout_s)},
-        {"LANESCOPE_RACE_CHECK", settings.race_check ? "on" : "off"},
-        {"LANESCOPE_UNINITIALIZED", settings.uninitialized_is_error ? "error" : "warning"},
         {"LANESCOPE_LEAKS", settings.report_leaks ? "1" : "0"},
         {"LANESCOPE_SESSION", settings.session},
         {"LANESCOPE_PTXAS", settings.ptxas},
@@ -77,10 +71,8 @@ std::map<std::string, std::string> to_environment(const Settings& settings) {
 std::map<std::string, std::string> describe(const Settings& settings) {
     static constexpr const char* kL1[] = {"default", "on", "off"};
     return {
-        {"gpu", settings.gpu},
         {"l1", kL1[size_t(settings.l1)]},
         {"caches", settings.counts_only ? "not modelled" : settings.cold ? "cold" : "warm"},
-        {"race_check", settings.race_check ? "on" : "off"},
     };
 }
 

@@ -18,8 +18,6 @@ struct Settings {
     bool cold = true;                 ///< LANESCOPE_CACHES=cold|warm: caches are empty at each launch, or carried over
     bool counts_only = false;         ///< LANESCOPE_COUNTS_ONLY=1: requests and sectors, no caches, no time
     double kernel_timeout_s = 0;      ///< LANESCOPE_KERNEL_TIMEOUT, host seconds; 0: none
-    bool race_check = true;           ///< LANESCOPE_RACE_CHECK=on|off
-    bool uninitialized_is_error = false;  ///< LANESCOPE_UNINITIALIZED=warning|error
     bool report_leaks = false;        ///< LANESCOPE_LEAKS=1
     std::string session;              ///< LANESCOPE_SESSION: folder of the session's journal; empty: nobody listens
     std::string ptxas;                ///< LANESCOPE_PTXAS: path of NVIDIA's assembler; empty: found on PATH; "none": not used

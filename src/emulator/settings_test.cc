@@ -15,8 +15,8 @@ Lookup from(const std::map<std::string, std::string>& variables) {
 TEST(Settings, NothingSetMeansDefaults) { EXPECT_EQ(*settings_from_environment(from({})), Settings{}); }
 
 TEST(Settings, TheEnvironmentCarriesEverySetting) {
-    Settings all{.gpu = "k80", .l1 = Settings::L1::kOff, .cold = false, .counts_only = true, .kernel_timeout_s = 2.5, .race_check = false,
-                 .uninitialized_is_error = true, .report_leaks = true, .session = "/tmp/a b", .ptxas = "none"};
+    Settings all{.gpu = "k80", .l1 = Settings::L1::kOff, .cold = false, .counts_only = true, .kernel_timeout_s = 2.5,
+                 .report_leaks = true, .session = "/tmp/a b", .ptxas = "none"};
     std::map<std::string, std::string> variables = to_environment(all);
     EXPECT_EQ(*settings_from_environment(from(variables)), all);
     for (const auto& [name, value] : to_environment(Settings{})) {   // each variable that differs carries something
@@ -26,7 +26,7 @@ TEST(Settings, TheEnvironmentCarriesEverySetting) {
 }
 
 TEST(Settings, ABadValueNamesItsVariable) {
-    for (const char* name : {"LANESCOPE_L1", "LANESCOPE_CACHES", "LANESCOPE_COUNTS_ONLY", "LANESCOPE_RACE_CHECK", "LANESCOPE_UNINITIALIZED", "LANESCOPE_LEAKS",
+    for (const char* name : {"LANESCOPE_L1", "LANESCOPE_CACHES", "LANESCOPE_COUNTS_ONLY", "LANESCOPE_LEAKS",
                              "LANESCOPE_KERNEL_TIMEOUT"}) {
         std::map<std::string, std::string> variables{{name, "-7x"}};
         auto settings = settings_from_environment(from(variables));
