@@ -322,6 +322,7 @@ const Step* load_kernel_parameter(Run& run, const Step& step, uint32_t active) {
 const Step* access_parameter(Run& run, const Step& step, uint32_t active) {
     const auto& plan = *static_cast<const ParamPlan*>(step.plan);
     const auto* base = plan.dynamic ? run.row<const uint64_t>(plan.base) : nullptr;
+    bool outside = false;
     for (unsigned v = 0; v < plan.vector; ++v) {
         if (!step.rows[v]) continue;
         void* row = run.row<void>(step.rows[v]);
@@ -334,7 +335,10 @@ const Step* access_parameter(Run& run, const Step& step, uint32_t active) {
         }
         each_lane_of(active, [&](unsigned lane) {
             uint64_t at = uint64_t(plan.offset) / kWordRow * 4 + plan.byte + v * plan.element_bytes;
-            if (base != nullptr) at += base[lane];
+            if (base != nullptr) {
+                at += base[lane];
+                if (at > run.frame->code->frame_bytes / kWarpLanes - 8) return void(outside = true);
+            }
             std::byte* pieces[2];
             const unsigned piece_bytes = std::min<unsigned>(plan.element_bytes, 4), count = plan.element_bytes > 4 ? 2 : 1;
             for (unsigned p = 0; p < count; ++p) pieces[p] = run.rows + (at / 4 + p) * kWordRow + lane * 4 + at % 4;
@@ -346,6 +350,7 @@ const Step* access_parameter(Run& run, const Step& step, uint32_t active) {
             if (!plan.store) put(row, bits, lane, extend(value, plan.element_bytes, plan.is_signed));
         });
     }
+    if (outside) return run.fail(FaultKind::kOutOfBounds, step, unsigned(std::countr_zero(active)), "a parameter is accessed outside the function's parameters");
     return &step + 1;
 }
 
@@ -430,6 +435,7 @@ bool decode_param(Decoder& decoder, const Instruction& instruction) {
         const Decoder::ParamPlace place = decoder.param_place(base.index);
         plan->kernel = place.kernel;
         const auto at = uint32_t(address.value + base.value);
+        if (address.value + base.value < 0 || uint64_t(at) + plan->element_bytes * plan->vector > place.bytes) return decoder.unsupported("outside the parameter"), true;
         plan->offset = place.kernel ? place.offset + at : place.offset + at / 4 * kWordRow;
         plan->byte = at % 4;
     } else if (base.kind == Operand::Kind::kRegister) {

@@ -8,6 +8,7 @@
 
 #include "exec/run.h"
 #include "exec/schedule.h"
+#include "exec/well_formed.h"
 #include "ptx/lookup.h"
 
 namespace lanescope::exec {
@@ -21,6 +22,10 @@ using ptx::Operand;
 using ptx::Type;
 
 constexpr uint32_t round_up(uint32_t value, uint32_t unit) { return (value + unit - 1) / unit * unit; }
+
+constexpr uint64_t kMostLocalBytes = 512 << 10, kMostParamBytes = 64 << 10;  // of a thread; of a parameter
+constexpr uint32_t kMostSharedBytes = 1 << 20;                              // more than any GPU has
+constexpr uint32_t kLongestRow = 512;
 
 bool is_load(const Instruction& instruction) {
     switch (instruction.opcode) {
@@ -67,7 +72,7 @@ const void* ConstantRows::splat(uint64_t value, unsigned bits) {
     const uint32_t bytes = row_bytes(bits);
     std::unique_ptr<Line[]>& row = rows_[{value, bytes}];
     if (row == nullptr) {
-        row = std::make_unique<Line[]>((bytes + 63) / 64);
+        row = std::make_unique<Line[]>(kLongestRow / 64);  // whoever reads it with a wrong type stays inside
         std::byte* to = row[0].bytes;
         const unsigned element = bytes == 4 ? 4 : bytes == 512 ? 8 : bytes / kWarpLanes;
         for (unsigned i = 0; i < bytes / element; ++i) {
@@ -96,6 +101,10 @@ void Decoder::layout_shared() {
     uint32_t bytes = 0;
     const auto place = [&](uint32_t function, uint32_t v, const ptx::Variable& variable) {
         if (variable.space != ptx::Space::kShared || variable.bytes() == 0 || variable.linkage == ptx::Linkage::kExtern) return;
+        if (variable.bytes() > kMostSharedBytes - std::min(kMostSharedBytes, bytes)) {
+            code_.refusal = "variable " + variable.name + " is larger than the shared memory of a GPU";
+            return;
+        }
         bytes = round_up(bytes, std::max<uint32_t>(variable.alignment, 1));
         code_.shared[{function, v}] = bytes;
         bytes += uint32_t(variable.bytes());
@@ -141,6 +150,18 @@ void Decoder::decode_function(uint32_t index) {
     function_code_ = made.get();
     code_.functions[index] = std::move(made);
     function_code_->function = index;
+    // Instructions with missing operands are kept as something harmless, and reported when they are executed.
+    ptx::Function checked = *function_;
+    malformed_.assign(checked.body.size(), false);
+    for (size_t i = 0; i < checked.body.size(); ++i) {
+        if (well_formed(checked.body[i], module(), *function_)) continue;
+        malformed_[i] = true;
+        Instruction harmless;
+        harmless.opcode = Opcode::kPmevent;
+        harmless.location = checked.body[i].location;
+        checked.body[i] = std::move(harmless);
+    }
+    function_ = &checked;
     const bool optimized = module().target.find("debug") == std::string::npos;  // -G: ptxas leaves everything as it stands
     const Flow written_flow(*function_);
     const VariableAlignment alignment = [&](const Operand& operand) -> uint8_t {
@@ -210,7 +231,7 @@ void Decoder::decode_function(uint32_t index) {
             step.control = reinterpret_cast<uintptr_t>(step_at(fixup.meet));
         }
     }
-    function_code_->frame_bytes = round_up(scratch_begin_ + scratch_bytes_, 64);
+    function_code_->frame_bytes = round_up(scratch_begin_ + scratch_bytes_ + kLongestRow, 64);  // a wrong type at the last row stays inside, too
     flow_ = nullptr;
     lowering_ = nullptr;
     function_ = nullptr;
@@ -272,7 +293,10 @@ void Decoder::place_variables() {
     scratch_begin_ = round_up(scratch_begin_, kWordRow);
     for (uint32_t v = 0; v < function_->variables.size(); ++v) {
         const ptx::Variable& variable = function_->variables[v];
-        if (variable.space == ptx::Space::kLocal) {
+        const uint64_t limit = variable.space == ptx::Space::kLocal ? kMostLocalBytes - std::min<uint64_t>(kMostLocalBytes, function_code_->local_bytes) : kMostParamBytes;
+        if ((variable.space == ptx::Space::kLocal || variable.space == ptx::Space::kParam) && variable.bytes() > limit) {
+            code_.refusal = "variable " + variable.name + " of " + function_->name + " is larger than a GPU allows";
+        } else if (variable.space == ptx::Space::kLocal) {
             function_code_->local_bytes = round_up(function_code_->local_bytes, std::max<uint32_t>(variable.alignment, 1));
             variable_offsets_[v] = function_code_->local_bytes;
             function_code_->local_bytes += uint32_t(variable.bytes());
@@ -544,11 +568,12 @@ std::string written(const Instruction& instruction) {
 
 void Decoder::unsupported(std::string why) {
     auto* text = plan<std::string>();
-    *text = "no semantics for the instruction " + written(function_->body[index_]) + (why.empty() ? "" : ": " + why);
+    *text = "no semantics for the instruction " + written(module().functions[function_index_].body[original_[index_]]) + (why.empty() ? "" : ": " + why);
     emit(report_unsupported, {}).plan = text;
 }
 
 void Decoder::decode_instruction(const Instruction& instruction) {
+    if (malformed_[original_[index_]]) return unsupported("operands are missing or of the wrong kind");
     if (decode_control(*this, instruction) || decode_call(*this, instruction) || decode_param(*this, instruction) ||
         decode_memory(*this, instruction) || decode_atomic(*this, instruction) || decode_barrier(*this, instruction) ||
         decode_collective(*this, instruction) || decode_address(*this, instruction) || decode_async(*this, instruction) ||

@@ -99,6 +99,7 @@ private:
     const Flow* flow_ = nullptr;
     const Lowering* lowering_ = nullptr;
     std::vector<uint32_t> original_;                    ///< position in the order of issue → in the module's body
+    std::vector<bool> malformed_;                       ///< by index in the module's body
     std::vector<uint32_t> register_offsets_, variable_offsets_;
     std::vector<uint16_t> waits_;
     std::vector<uint8_t> slots_, cycles_;

@@ -279,6 +279,7 @@ GridResult run_grid(const Kernel& kernel, const Launch& launch, DeviceMemory& me
         return refuse("the grid is no multiple of the cluster");
     if (launch.parameters.size() < kernel.parameter_bytes())
         return refuse(fmt::format("{} bytes of parameters, the kernel takes {}", launch.parameters.size(), kernel.parameter_bytes()));
+    if (!kernel.code().refusal.empty()) return refuse(kernel.code().refusal);
     if (machine.sms == 0 || machine.resident_blocks == 0) return refuse("no block fits on an SM");
     if (machine.schedulers == 0 || machine.schedulers > 8) return refuse("an SM has 1 to 8 schedulers");
 

@@ -168,6 +168,20 @@ TEST(Matrices, WmmaMultipliesWholeMatrices) {
     EXPECT_EQ(run.read<float>(out, 256), expected);
 }
 
+TEST(Malformed, MissingOperandsAreFaultsWhenExecuted) {
+    for (const char* text : {"ld.global.u32 %r1;", "st.global.u32 [%rd1];", "bra;", "bar.red.popc.u32;", "shfl.sync.up.b32 %r1;", "mov.u32 %r1;",
+                             "atom.global.cas.b32 %r1, [%rd1], %r2;", "mbarrier.init.b64;", "cp.async.ca.shared.global [%r1];", "brx.idx %r1;",
+                             "tex.2d.v4.f32.f32 %r1;", "ldmatrix.sync.aligned.m8n8.x1.shared.b16;"}) {
+        PtxRun run(kernel(text));
+        if (run.program == nullptr) continue;
+        const GridResult result = run.argument(uint64_t(0)).argument(uint64_t(0)).launch({1}, {32});
+        ASSERT_TRUE(result.fault.has_value()) << text;
+        EXPECT_EQ(result.fault->kind, FaultKind::kUnsupported) << text;
+        PtxRun skipped(kernel("bra $end; " + std::string(text) + " $end:"));
+        if (skipped.program != nullptr) skipped.argument(uint64_t(0)).argument(uint64_t(0)).pass({1}, {32});
+    }
+}
+
 TEST(Textures, FetchAndSurfaceStore) {
     PtxRun run(kernel(R"(
         ld.param.u64 %rd2, [in];

@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "exec/access.h"
@@ -113,6 +114,7 @@ struct Code {
     std::map<uint32_t, std::unique_ptr<FunctionCode>> functions;  ///< by index into the module
     const FunctionCode* entry = nullptr;
     ConstantRows constants;
+    std::string refusal;                                          ///< why the kernel cannot be launched; empty: it can
     std::deque<std::vector<Row>> rows;
     std::deque<MemoryPlan> plans;
     std::vector<std::shared_ptr<void>> others;                    ///< plans of other kinds

@@ -1,0 +1,65 @@
+#include "exec/well_formed.h"
+
+#include "ptx/lookup.h"
+
+namespace lanescope::exec {
+namespace {
+
+using ptx::Instruction;
+using ptx::Opcode;
+using ptx::Operand;
+using ptx::Suffix;
+
+/// At least `count` operands, and an address with a base in each of `addresses`.
+bool has(const Instruction& instruction, size_t count, std::initializer_list<size_t> addresses = {}) {
+    if (instruction.operands.size() < count) return false;
+    for (const size_t a : addresses)
+        if (instruction.operands[a].kind != Operand::Kind::kAddress || instruction.operands[a].elements.empty()) return false;
+    return true;
+}
+
+bool typed(const Instruction& instruction) { return instruction.types[0] != ptx::Type::kNone && ptx::bits(instruction.types[0]) >= 8; }
+
+}  // namespace
+
+bool well_formed(const Instruction& i, const ptx::Module& module, const ptx::Function& function) {
+    const size_t sync = i.has(Suffix::kSync) ? 1 : 0;
+    const auto kind = [&](size_t o) { return i.operands[o].kind; };
+    switch (i.opcode) {
+        case Opcode::kLd: case Opcode::kLdu: return has(i, 2, {1}) && typed(i);
+        case Opcode::kSt: return has(i, 2, {0}) && typed(i);
+        case Opcode::kAtom: return has(i, i.has(Suffix::kCas) ? 4 : 3, {1}) && typed(i);
+        case Opcode::kRed: return has(i, i.has(Suffix::kCas) ? 3 : 2, {0}) && typed(i);
+        case Opcode::kPrefetch: case Opcode::kCpAsyncMbarrierArrive: return has(i, 1, {0});
+        case Opcode::kStBulk: case Opcode::kCpAsyncBulkPrefetch: return has(i, 2, {0});
+        case Opcode::kBra: return has(i, 1) && kind(0) == Operand::Kind::kLabel && i.operands[0].index < function.labels.size();
+        case Opcode::kBrxIdx:
+            return has(i, 2) && kind(1) == Operand::Kind::kTable && i.operands[1].index < function.tables.size() && !function.tables[i.operands[1].index].functions;
+        case Opcode::kCall:
+            for (const Operand& operand : i.operands)
+                if (operand.kind == Operand::Kind::kFunction && operand.index >= module.functions.size()) return false;
+            return has(i, 1);
+        case Opcode::kBar: case Opcode::kBarrier: return has(i, i.has(Suffix::kRed) ? 3 : 1);
+        case Opcode::kBarWarpSync: case Opcode::kNanosleep: case Opcode::kActivemask: case Opcode::kStacksave: case Opcode::kStackrestore:
+        case Opcode::kCreatepolicy: case Opcode::kCpAsyncWaitGroup: return has(i, 1);
+        case Opcode::kMbarrierInit: case Opcode::kMbarrierExpectTx: case Opcode::kMbarrierCompleteTx: return has(i, 2, {0});
+        case Opcode::kMbarrierInval: return has(i, 1, {0});
+        case Opcode::kMbarrierArrive: case Opcode::kMbarrierArriveDrop: return has(i, 1) && (has(i, 1, {0}) || has(i, 2, {1}));
+        case Opcode::kMbarrierTestWait: case Opcode::kMbarrierTryWait: return has(i, 3, {1});
+        case Opcode::kMbarrierPendingCount: return has(i, 2) && kind(0) == Operand::Kind::kRegister;
+        case Opcode::kShfl: return has(i, 4 + sync);
+        case Opcode::kVote: return has(i, 2 + sync);
+        case Opcode::kMatch: case Opcode::kRedux: case Opcode::kMapa: return has(i, 3);
+        case Opcode::kElect: case Opcode::kCvta: case Opcode::kIsspacep: case Opcode::kGetctarank: case Opcode::kAlloca: case Opcode::kMov: return has(i, 2);
+        case Opcode::kCpAsync: return has(i, 3, {0, 1});
+        case Opcode::kCpAsyncBulk: return has(i, i.has(Suffix::kMbarrierCompleteTxBytes) ? 4 : 3, {0, 1}) && (!i.has(Suffix::kMbarrierCompleteTxBytes) || has(i, 4, {3}));
+        case Opcode::kLdmatrix: case Opcode::kWmmaLoad: return has(i, 2, {1});
+        case Opcode::kStmatrix: case Opcode::kWmmaStore: return has(i, 2, {0});
+        case Opcode::kTex: case Opcode::kTld4: case Opcode::kSuld: return has(i, 2, {1}) && i.operands[1].elements.size() > 1 && typed(i);
+        case Opcode::kTxq: case Opcode::kSuq: return has(i, 2, {1});
+        case Opcode::kSust: return has(i, 2, {0}) && i.operands[0].elements.size() > 1 && typed(i);
+        default: return i.operands.size() >= ptx::destination_count(i);
+    }
+}
+
+}  // namespace lanescope::exec
