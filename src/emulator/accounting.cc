@@ -150,7 +150,7 @@ void Accounting::fold(profile::Launch& launch, bool examples) const {
         if (examples) access.example = slot.example;
         launch.lines[at->second].accesses.push_back(std::move(access));
     }
-    if (profile::Metrics rest = to_metrics(model_.unattributed()); !rest.empty()) {
+    if (profile::Metrics rest = to_metrics(model_.unattributed(), {}); !rest.empty()) {
         // What earlier kernels, copies or the flush left in L2 and this kernel drove out: a row of its own, without a line.
         const auto [at, added] = lines.try_emplace({}, launch.lines.size());
         if (added) launch.lines.emplace_back();
