@@ -6,8 +6,9 @@
 __device__ float shared_total;
 
 __global__ void add_plain() {
-    printf("seen block=%d thread=%d value=%.2f\n", blockIdx.x, threadIdx.x, shared_total);
-    shared_total += 2.0f;  // read, add, write: nothing keeps the threads apart
+    const float seen = shared_total;
+    shared_total = seen + 2.0f;  // read, add, write: nothing keeps the threads apart
+    printf("seen block=%d thread=%d value=%.2f\n", blockIdx.x, threadIdx.x, seen);
 }
 
 __global__ void add_atomic() { atomicAdd(&shared_total, 2.0f); }
