@@ -9,8 +9,11 @@
 namespace lanescope::cudart {
 namespace {
 
-constexpr const char* kFlags = "nvcc -cudart shared -gencode arch=compute_75,code=compute_75 -lineinfo ...\n"
-                               "with make or CMake: export NVCC_APPEND_FLAGS=\"-cudart shared -gencode arch=compute_75,code=compute_75 -lineinfo\"";
+constexpr const char* kFlags = "-cudart shared -gencode arch=compute_75,code=compute_75";
+
+std::string advice(const std::string& what) {
+    return fmt::format("{}; rebuild it with nvcc {} -lineinfo, or build as before under NVCC_APPEND_FLAGS=\"{} -lineinfo\"", what, kFlags, kFlags);
+}
 
 /// Whether any container of a section of device code holds PTX. What cannot be read counts as PTX: running it will say why.
 bool has_ptx(std::string_view section) {
@@ -37,11 +40,10 @@ std::optional<std::string> why_not_redirectable(const std::filesystem::path& pat
     bool shared = false;
     for (const std::string& library : base::elf_needed_libraries(*sections)) shared |= library.starts_with("libcudart.so");
     bool emulated = base::find_section(*sections, ".lanescope_runtime") != nullptr;  // linked with lanescope's libcudart_static.a
-    if (!shared && !emulated)
-        return fmt::format("{} contains NVIDIA's static CUDA runtime, which cannot be redirected. Rebuild it with the shared one and PTX:\n{}", name, kFlags);
+    if (!shared && !emulated) return advice(name + " contains NVIDIA's static CUDA runtime, which cannot be redirected");
     bool ptx = has_ptx(code->bytes);
     if (const base::ElfSection* units = base::find_section(*sections, "__nv_relfatbin")) ptx |= has_ptx(units->bytes);
-    if (!ptx) return fmt::format("{} contains machine code but no PTX, which the emulated GPU needs. Rebuild it with:\n{}", name, kFlags);
+    if (!ptx) return advice(name + " contains machine code but no PTX, which the emulated GPU needs");
     return std::nullopt;
 }
 
