@@ -19,7 +19,6 @@ public:
     }
     /// The sectors of `sectors` that this store sends by itself.
     uint32_t add(uint64_t line, uint32_t sectors, uint64_t now) {
-        uint32_t oldest = 0;
         for (uint32_t i = 0; i < lines_; ++i) {
             Entry& entry = entries_[i];
             if (entry.line == line && now <= entry.last + cycles_) {
@@ -28,9 +27,8 @@ public:
                 entry.last = now;
                 return sent;
             }
-            if (entry.last < entries_[oldest].last) oldest = i;
         }
-        if (lines_) entries_[oldest] = {line, now, sectors};
+        if (lines_) entries_[next_++ % lines_] = {line, now, sectors};
         return sectors;
     }
 
@@ -40,7 +38,7 @@ private:
         uint64_t line = ~0ull, last = 0;
         uint32_t sectors = 0;
     };
-    uint32_t lines_ = 0;
+    uint32_t lines_ = 0, next_ = 0;       ///< first in, first out
     uint64_t cycles_ = 0;
     std::array<Entry, kMaxLines> entries_;
 };

@@ -384,7 +384,7 @@ uint32_t Model::access(const Access& access) {
 }
 
 void Model::end_launch() {
-    if (impl_->l2) impl_->l2->end_launch(impl_->last);
+    if (impl_->l2) impl_->l2->end_launch(impl_->last + uint64_t(impl_->parameters.dram_drain_ns * impl_->gpu.clock_mhz / 1000));
 }
 
 std::span<const Counters> Model::sites() const { return impl_->sites; }

@@ -143,7 +143,7 @@ TEST(Model, EveryDramByteIsReadOnceAndCountsForItsSite) {
 
 TEST(Model, WrittenDataStaysUntilTooMuchIsDirty) {
     Driver d;
-    const uint64_t lines = 600'000, most = uint64_t(0.43 * (60 << 20) / 128);
+    const uint64_t lines = 600'000, most = uint64_t(0.468 * (60 << 20) / 128);
     for (uint64_t i = 0; i < lines; ++i) d.store(kBase + 128 * i, 4, 2 * i);
     d.model.end_launch();
     const uint64_t written = d.total().dram_write_bytes / 128;

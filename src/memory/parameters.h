@@ -18,6 +18,7 @@ struct Parameters {
     double l2_partial_share;              ///< share that may hold partly written sectors before some are filled and written back
     double dram_pending_share;            ///< share that may wait for DRAM to be free of reads before writes go first
     double dram_efficiency;               ///< sustained share of the theoretical DRAM bandwidth
+    double dram_drain_ns;                 ///< how long DRAM goes on writing while a kernel ends
     double flushed_dirty_bytes;           ///< dirty data that a profiler's own work leaves in L2 when it flushes before a kernel
 
     explicit Parameters(const gpu::Description& gpu) {
@@ -30,10 +31,11 @@ struct Parameters {
         coalescer_reads = get("coalescer_reads", 4);
         coalescer_distance_cycles = get("coalescer_distance_cycles", 235);
         l2_partition_distance_cycles = get("l2_partition_distance_cycles", 44);
-        l2_dirty_share = get("l2_dirty_share", 0.43);
+        l2_dirty_share = get("l2_dirty_share", 0.468);
         l2_partial_share = get("l2_partial_share", 0.122);
         dram_pending_share = get("dram_pending_share", 0.16);
         dram_efficiency = get("dram_efficiency", 0.92);
+        dram_drain_ns = get("dram_drain_ns", 1000);
         flushed_dirty_bytes = get("flushed_dirty_bytes", 0);
     }
 };
