@@ -243,6 +243,13 @@ void fill(KernelSummary& kernel, const profile::Profile& profile) {
     kernel.lines = source_rows(profile, kernel.launches);
     for (const SourceRow& line : kernel.lines) kernel.cost += line.cost;
     judge(kernel);
+    for (const profile::Fault& fault : profile.faults)
+        for (const Launch* launch : kernel.launches)
+            if (!fault.warning && fault.launch == launch->index) {
+                kernel.grade = Grade::kBad;
+                kernel.headline = "faulted";
+                kernel.verdict = "Faulted before its end; what was counted until then is below.";
+            }
 }
 
 }  // namespace

@@ -60,6 +60,14 @@ TEST(Summary, RowsOfALineAreWorstFirstAndSum) {
     EXPECT_EQ(summary.kernels[1].lines.at(0).accesses.at(0).requests, 200);
 }
 
+TEST(Summary, AKernelThatFaultedIsNotIdeal) {
+    profile::Profile profile = make_profile();
+    profile.faults = {{"out_of_bounds", "m", false, 2, {}, {}}, {"race", "m", true, 1, {}, {}}};
+    const Summary summary = summarize(profile);
+    EXPECT_EQ(summary.kernels[1].headline, "faulted");
+    EXPECT_NE(summary.kernels[0].headline, "faulted") << "a warning ends no kernel";
+}
+
 TEST(Summary, WithoutASourceLineIsARow) {
     profile::Profile profile = make_profile();
     profile.launches[1].lines.push_back(make_line(0, {make_access("global", "load", {{"requests", 1}, {"sectors", 4}, {"ideal_sectors", 4}})}, ""));

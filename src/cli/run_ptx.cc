@@ -1,6 +1,7 @@
 // A kernel of a PTX file on the emulated GPU, without a host program: for Triton, Numba and hand-written PTX. Runs in a process of its own,
 // as any program does, so that whatever the kernel does to it the report is made.
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <cstdlib>
 #include <cstring>
@@ -53,7 +54,8 @@ base::Result<std::vector<std::byte>> parameters(const PtxOptions& options, const
     return out;
 }
 
-base::Status run_kernel(const PtxOptions& options) {
+/// Whether the kernel ran to its end.
+base::Result<bool> run_kernel(const PtxOptions& options) {
     const auto settings = emulator::settings_from_environment([](const char* name) -> const char* { return std::getenv(name); });
     if (!settings.ok()) return settings.errors();
     const auto grid = parse_dimensions(options.grid), block = parse_dimensions(options.block);
@@ -83,16 +85,16 @@ base::Status run_kernel(const PtxOptions& options) {
     request.dynamic_shared_bytes = options.shared_bytes;
     request.parameters = *bytes;
     const emulator::LaunchResult result = gpu.launch(request);
-    if (result.fault) return error(options, emulator::describe((*module)->ptx(), *result.fault));
-    return {};
+    if (result.fault) put(STDERR_FILENO, emulator::describe((*module)->ptx(), *result.fault) + "\n");
+    return !result.fault;
 }
 
 }  // namespace
 
 int run_ptx_here(const PtxOptions& options) {
-    const base::Status status = run_kernel(options);
-    complain(status.errors());
-    return status.ok() ? 0 : 1;
+    const auto ended = run_kernel(options);
+    if (!ended.ok()) complain(ended.errors());
+    return ended.ok() && *ended ? 0 : 1;
 }
 
 }  // namespace lanescope::cli
