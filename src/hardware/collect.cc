@@ -8,10 +8,11 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
+#include <future>
 #include <nlohmann/json.hpp>
 #include <regex>
 
+#include "base/demangle.h"
 #include "base/file.h"
 #include "gpu/description.h"
 #include "hardware/cupti.h"
@@ -78,7 +79,7 @@ base::Result<Counters> choose_counters(const Request& request, const Cupti& cupt
 
 class Collection {
 public:
-    Collection(const Request& request, const Availability& available) : request_(request), available_(available), input_(folder_.path) {}
+    explicit Collection(const Request& request) : request_(request), input_(folder_.path) {}
 
     base::Result<Outcome> run();
 
@@ -97,6 +98,8 @@ private:
     void collect_lines();
     void collect_counters();
     bool collect_by_kernel_replay(const std::string& reason);
+    void end_before_fault();
+    void drop_times();
     bool read_counters(const Events& events, const fs::path& images);
     void describe();
     void step(const std::string& doing);
@@ -109,7 +112,7 @@ private:
     double limit() const { return request_.time_limit > 0 ? request_.time_limit : std::max(60.0, 30 * first_.ended.seconds); }
 
     const Request& request_;
-    const Availability& available_;
+    Availability available_;
     Folder folder_;
     Input input_;
     std::optional<Cupti> cupti_;
@@ -182,16 +185,23 @@ base::Result<Outcome> Collection::run() {
     auto cupti = Cupti::load();
     if (!cupti) return cupti.errors();
     cupti_ = std::move(*cupti);
-    if (available_.counters) {
+    // The driver takes its time to start; the program's first run needs nothing of what the probe finds.
+    auto probing = std::async(std::launch::async, [&]() -> base::Status {
+        available_ = request_.available ? *request_.available : probe();
+        if (!available_.counters) return {};
         auto counters = choose_counters(request_, *cupti_, available_.device.chip);
         if (!counters) return counters.errors();
         counters_ = std::move(*counters);
-    }
-    runs_ = 1 + (available_.counters ? uint32_t(request_.lines) + counters_.plan.passes : 0);
-
+        return {};
+    });
+    if (request_.available) probing.wait();  // then the number of runs is known beforehand
+    runs_ = 1 + (request_.available && available_.counters ? uint32_t(request_.lines) + counters_.plan.passes : 0);
     step("times and transfers");
     auto first = once("activity", {.first = true});
+    if (base::Status probed = probing.get(); !probed) return probed.errors();
+    if (!available_.times) return base::error(available_.problem + (available_.remedy.empty() ? "" : "; " + available_.remedy));
     if (!first) return first.errors();
+    runs_ = 1 + (available_.counters ? uint32_t(request_.lines) + counters_.plan.passes : 0);
     first_ = std::move(*first);
     outcome_.exit_status = first_.ended.exit_status;
     describe();
@@ -220,8 +230,10 @@ base::Result<Outcome> Collection::run() {
         auto time = launch.metrics.find("lanescope__time_in_program.sum");
         if (time != launch.metrics.end()) launch.metrics.try_emplace("gpu__time_duration.sum", time->second);
         profile::roll_up(launch);
+        profile::derive(launch.metrics);
         for (auto& [name, value] : launch.metrics) launch.absent.erase(name);
     }
+    profile::add_sources(outcome_.profile);
     outcome_.profile.settings["runs"] = std::to_string(run_);
     return std::move(outcome_);
 }
@@ -253,6 +265,29 @@ void Collection::collect_lines() {
     add_lines(outcome_.profile, run->events, cubins, available_.device.compute_capability);
 }
 
+void Collection::end_before_fault() {
+    // A kernel that faults takes the whole image with it, so that the last range must end before.
+    for (auto& event : first_.events.launches)
+        for (auto& kernel : first_.events.kernels) {
+            if (kernel.correlation != event.correlation || kernel.end > kernel.start || !contains(selection_, event.index)) continue;
+            warn(fmt::format("launch {} ({}) failed on the GPU: counters end before it", event.index, base::demangle(event.symbol)));
+            while (!selection_.empty() && selection_.back().first >= event.index) selection_.pop_back();
+            if (!selection_.empty()) selection_.back().second = std::min(selection_.back().second, event.index - 1);
+            return;
+        }
+}
+
+void Collection::drop_times() {
+    for (auto& launch : outcome_.profile.launches) {
+        for (auto metric = launch.metrics.begin(); metric != launch.metrics.end();) {
+            auto has = [&](const char* part) { return metric->first.find(part) != std::string::npos; };
+            bool timed = has("gpu__time") || has("cycles_elapsed") || has("sustained_elapsed") || has("per_second");
+            if (timed) launch.absent[metric->first] = "the program launches graphs, so counters were taken around launches: their times include more";
+            metric = timed ? launch.metrics.erase(metric) : std::next(metric);
+        }
+    }
+}
+
 bool Collection::read_counters(const Events& events, const fs::path& images) {
     size_t read = 0;
     for (auto& segment : events.segments) {
@@ -276,8 +311,11 @@ void Collection::collect_counters() {
     fs::create_directory(images);
     fs::path config = folder_.path / "config";
     if (auto status = base::write_file(config, counters_.plan.config); !status) return warn(status.errors().front().message);
-    std::string common = fmt::format("config {}\nreplay application\nranges {}\nflush {}\n", config.string(),
-                                     std::getenv("LANESCOPE_AUTO") ? "auto" : "user", request_.warm ? 0 : 1);
+    end_before_fault();
+    // Collecting every kernel by itself fails where graphs are launched (CUPTI 13.0); ranges around the launches don't.
+    bool around = std::any_of(first_.events.launches.begin(), first_.events.launches.end(), [](auto& launch) { return launch.graph; });
+    std::string common = fmt::format("config {}\nreplay application\nranges {}\nflush {}\n", config.string(), around ? "user" : "auto",
+                                     request_.warm ? 0 : 1);
     for (auto& name : counters_.names) common += "metric " + name + "\n";
 
     struct State {
@@ -318,6 +356,7 @@ void Collection::collect_counters() {
         warn("some launches lack counters: not every pass reached them");
     outcome_.profile.settings["replay"] = "application";
     read_counters(last, images);
+    if (around) drop_times();
     if (!last.failed.empty()) explain(last, "counters may be incomplete");
 }
 
@@ -379,9 +418,7 @@ base::Result<Outcome> run(const Request& request) {
     } catch (const std::regex_error& problem) {
         return base::error("'" + request.kernel + "' is not a regular expression: " + problem.what());
     }
-    Availability available = probe();
-    if (!available.times) return base::error(available.problem + (available.remedy.empty() ? "" : "; " + available.remedy));
-    return Collection(request, available).run();
+    return Collection(request).run();
 }
 
 base::Result<Runs> plan(const Request& request, const Availability& available) {

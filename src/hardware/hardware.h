@@ -65,6 +65,7 @@ struct Request {
     std::optional<uint64_t> launch_count;
     std::string kernel;                    ///< regular expression, searched in the demangled name; empty: all
     double time_limit = 0;                 ///< seconds a repeated run may take; 0: 30 times the first run, a minute at least
+    std::optional<Availability> available; ///< what a probe has found already; else run() probes while the program runs first
     std::function<void(const Progress&)> progress;
     std::function<bool()> cancelled;       ///< asked often; a true ends the collection, what was collected stays
 };

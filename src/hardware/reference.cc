@@ -43,9 +43,10 @@ std::string reference_lines_csv(const profile::Profile& profile) {
                     auto found = access.metrics.find(name);
                     return found == access.metrics.end() ? 0.0 : found->second;
                 };
+                bool global = access.space == "global";
                 out += fmt::format("{},{},{},{},{},{},{},{},{},{},{},{}\n", launch.index, quoted(launch.kernel), line.file, line.line, access.space,
-                                   access.operation, access.bytes * 8, count("instructions"), count("threads"), count("tags"), count("sectors"),
-                                   count("ideal_sectors"));
+                                   access.operation, access.bytes * 8, count("instructions"), count("threads"), global ? count("tags") : 0.0,
+                                   global ? count("sectors") : 0.0, global ? count("ideal_sectors") : 0.0);
             }
     return out;
 }

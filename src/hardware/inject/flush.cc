@@ -134,7 +134,7 @@ struct Flusher {
     CUdeviceptr buffer = 0;
     uint64_t bytes = 0;
     unsigned blocks = 0;
-    CUcontext context = nullptr;
+    CUcontext context = nullptr, own = nullptr;
 };
 
 Flusher flusher;
@@ -143,6 +143,11 @@ bool usable = false;
 bool prepare(CUcontext context) {
     flusher = {.context = context};
     CUdevice device = 0;
+    if (variant() & 16) {
+        CUdevice mine = 0;
+        api.cuCtxGetDevice(&mine);
+        if (!succeeded("cuCtxCreate", api.cuCtxCreate(&flusher.own, 0, mine))) return false;
+    }
     int l2 = 0, multiprocessors = 0;
     CUmodule module = nullptr;
     if (!succeeded("cuCtxGetDevice", api.cuCtxGetDevice(&device)) ||
@@ -153,7 +158,12 @@ bool prepare(CUcontext context) {
         return false;
     for (flusher.bytes = uint64_t(64) << 20; flusher.bytes < 4 * uint64_t(l2);) flusher.bytes *= 2;
     flusher.blocks = unsigned(multiprocessors) * 4;
-    return succeeded("cuMemAlloc", api.cuMemAlloc(&flusher.buffer, flusher.bytes));
+    bool done = succeeded("cuMemAlloc", api.cuMemAlloc(&flusher.buffer, flusher.bytes));
+    if (flusher.own) {
+        CUcontext popped;
+        api.cuCtxPopCurrent(&popped);
+    }
+    return done;
 }
 
 }  // namespace
@@ -166,9 +176,20 @@ bool flush_caches(CUstream stream) {
     unsigned mode = variant() & 3;
     if (variant() & 8) api.cuCtxResetPersistingL2Cache();
     void* arguments[] = {&flusher.buffer, &flusher.bytes, &mode};
+    if (flusher.own) {
+        CUcontext popped;
+        api.cuCtxSynchronize();
+        api.cuCtxPushCurrent(flusher.own);
+        bool done = succeeded("cuLaunchKernel (flush)", api.cuLaunchKernel(flusher.function, flusher.blocks, 1, 1, 512, 1, 1, 0, nullptr, arguments, nullptr)) &&
+                    succeeded("cuCtxSynchronize (flush)", api.cuCtxSynchronize());
+        api.cuCtxPopCurrent(&popped);
+        return done;
+    }
     return succeeded("cuLaunchKernel (flush)",
                      api.cuLaunchKernel(flusher.function, flusher.blocks, 1, 1, 512, 1, 1, 0, stream, arguments, nullptr));
 }
+
+bool flush_is_a_range() { return !(variant() & 16); }
 
 void forget_flush() { flusher = {}; }
 
