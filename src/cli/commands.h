@@ -1,6 +1,8 @@
 // The commands. Each returns the exit status: 0, the program's own, 1 where a check or comparison says so, 125 for our own failures.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -11,14 +13,40 @@ namespace lanescope::cli {
 
 constexpr int kOwnFailure = 125;
 
+/// Of the hardware backend.
+struct MeasureOptions {
+    std::vector<std::string> metrics;     ///< of CUPTI, besides the catalogue's
+    uint64_t launch_skip = 0;
+    std::optional<uint64_t> launch_count;
+    std::string kernel;                   ///< regular expression
+    bool lines = true;
+    double run_timeout_s = 0;             ///< of a repeated run; 0: by the first one
+};
+
 struct RunOptions {
     emulator::Settings settings;
-    std::string backend = "emulated";
+    std::string backend;                  ///< emulated, hardware or both; empty: hardware where counters are to be had, else emulated
+    MeasureOptions measure;
     std::vector<std::string> nvcc_flags;
     int error_exit_code = 0;              ///< 0: a faulting kernel does not change the exit status
     std::vector<std::string> command;     ///< PROGRAM and its arguments
 };
 int run_program(const RunOptions& options, const Outputs& outputs);
+
+/// What a program did, and how it ended.
+struct Ran {
+    profile::Profile profile;
+    int status = 0;
+};
+/// The program on this machine's GPU, as often as it takes. `metrics`: nothing but these, if not empty.
+base::Result<Ran> measure(const RunOptions& options, const Outputs& outputs, const std::vector<std::string>& metrics = {});
+
+/// Reference files of the accuracy suite from this machine's GPU.
+struct RecordOptions {
+    std::string csv, lines;               ///< files; lines empty: not wanted
+    std::string metrics;                  ///< file with one name a line; empty: the catalogue's
+};
+int record(const RecordOptions& record, const RunOptions& options, const Outputs& outputs);
 
 /// A kernel of a PTX file instead of a program.
 struct PtxOptions {

@@ -133,7 +133,7 @@ std::vector<std::string> dependencies(const std::string& rule) {
     return out;
 }
 
-base::Result<Compiled> compile(const fs::path& source, uint32_t compute_capability, const std::vector<std::string>& flags, bool show_progress) {
+base::Result<Compiled> compile(const fs::path& source, uint32_t compute_capability, const std::vector<std::string>& flags, bool show_progress, Target target) {
     const auto text = base::read_file(source);
     if (!text.ok()) return text.errors();
     const auto nvcc = find_nvcc();
@@ -145,6 +145,7 @@ base::Result<Compiled> compile(const fs::path& source, uint32_t compute_capabili
     std::error_code error;
     Digest key;
     key.add(fs::absolute(source, error).string()).add(*text).add(nvcc->string()).add(modification(*nvcc)).add(std::to_string(architecture));
+    if (target == Target::kHardware) key.add("hardware");
     for (const std::string& flag : flags) key.add(flag);
     for (const char* variable : {"NVCC_APPEND_FLAGS", "NVCC_PREPEND_FLAGS", "NVCC_CCBIN", "CPATH", "CPLUS_INCLUDE_PATH"}) key.add(environment(variable));
     const fs::path folder = cache_folder() / "programs" / key.text(), program = folder / source.stem();
@@ -158,7 +159,9 @@ base::Result<Compiled> compile(const fs::path& source, uint32_t compute_capabili
     const fs::path made = part / source.stem(), rule = part / "rule";
     Command command;
     command.output_to_stderr = true;
-    command.argv = {nvcc->string(), "-cudart", "shared", "-lineinfo", "-O3", "-gencode", fmt::format("arch=compute_{0},code=compute_{0}", architecture)};
+    command.argv = {nvcc->string(), "-lineinfo", "-O3", "-gencode"};
+    if (target == Target::kHardware) command.argv.push_back(fmt::format("arch=compute_{0},code=[sm_{0},compute_{0}]", architecture));
+    else command.argv.insert(command.argv.end(), {fmt::format("arch=compute_{0},code=compute_{0}", architecture), "-cudart", "shared"});
     command.argv.insert(command.argv.end(), flags.begin(), flags.end());
     command.argv.insert(command.argv.end(), {"-MD", "-MF", rule.string(), "-o", made.string(), source.string()});
     if (show_progress) std::fprintf(stderr, "lanescope: compiling %s (once; it is kept)\n", base::printable(source.filename().string()).c_str());

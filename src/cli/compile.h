@@ -1,6 +1,7 @@
 // From a .cu file to a program that runs on the emulated runtime.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -27,9 +28,12 @@ struct Compiled {
     bool from_cache = false;
 };
 
-/// Compiles `source` with line information for the emulated runtime, or finds it compiled: programs are kept in
+/// What a program is to run on: the emulated runtime (shared, PTX), or a GPU (machine code, the toolkit's own runtime).
+enum class Target : uint8_t { kEmulated, kHardware };
+
+/// Compiles `source` with line information for `target`, or finds it compiled: programs are kept in
 /// $XDG_CACHE_HOME/lanescope by the contents of all files they are made of, flags and compiler. The compiler's messages go to
 /// standard error as they are; where it refuses, the error says no more than that.
-base::Result<Compiled> compile(const std::filesystem::path& source, uint32_t compute_capability, const std::vector<std::string>& flags, bool show_progress);
+base::Result<Compiled> compile(const std::filesystem::path& source, uint32_t compute_capability, const std::vector<std::string>& flags, bool show_progress, Target target = Target::kEmulated);
 
 }  // namespace lanescope::cli

@@ -5,13 +5,17 @@
 #include <algorithm>
 #include <csignal>
 
+#include "analysis/compare.h"
 #include "analysis/pattern.h"
+#include "base/file.h"
 #include "cli/commands.h"
 #include "cli/compile.h"
 #include "cli/process.h"
 #include "cudart/redirectable.h"
 #include "emulator/journal.h"
 #include "gpu/description.h"
+#include "hardware/hardware.h"
+#include "report/difference.h"
 #include "report/terminal.h"
 
 namespace lanescope::cli {
@@ -84,20 +88,19 @@ std::vector<std::string> ptx_command(const PtxOptions& options) {
     return out;
 }
 
-int run_program(const RunOptions& options, const Outputs& outputs) {
-    const auto fail = [](const base::Diagnostics& errors) {
-        complain(errors);
-        return kOwnFailure;
-    };
+namespace {
+
+/// The program on the emulated runtime. `quiet`: its output is discarded, as another run of it has shown it.
+base::Result<Ran> emulate(const RunOptions& options, bool quiet) {
     const auto gpu = gpu::load(options.settings.gpu);
-    if (!gpu.ok()) return fail(gpu.errors());
+    if (!gpu.ok()) return gpu.errors();
     const bool is_ptx = options.command.front() == kThisProgram;
     const auto runtime = is_ptx ? base::Result<fs::path>(fs::path()) : runtime_folder();
-    if (!runtime.ok()) return fail(runtime.errors());
+    if (!runtime.ok()) return runtime.errors();
     const auto program = program_of(options, gpu->compute_capability);
-    if (!program.ok()) return fail(program.errors());
+    if (!program.ok()) return program.errors();
     const auto session = TemporaryFolder::make();
-    if (!session.ok()) return fail(session.errors());
+    if (!session.ok()) return session.errors();
 
     Command command;
     command.argv = options.command;
@@ -106,25 +109,91 @@ int run_program(const RunOptions& options, const Outputs& outputs) {
     settings.session = session->path().string();
     command.environment = emulator::to_environment(settings);
     if (!is_ptx) command.environment["LD_LIBRARY_PATH"] = joined_path(*runtime, environment("LD_LIBRARY_PATH"));
-    const auto status = run(command);
-    if (!status.ok()) return fail(status.errors());
-
-    auto profile = emulator::read_session(session->path().string());
-    if (!profile.ok()) return fail(profile.errors());
-    profile->argv = is_ptx ? std::vector<std::string>{options.command.at(2)} : options.command;
-    if (profile->backend.empty()) {  // no process of it asked for a GPU
-        profile->backend = "emulated";
-        profile->gpu_name = gpu->name;
-        profile->settings = emulator::describe(settings);
+    Ran ran;
+    if (quiet) {
+        const auto captured = capture(command);
+        if (!captured.ok()) return captured.errors();
+        ran.status = captured->status;
+    } else {
+        const auto status = run(command);
+        if (!status.ok()) return status.errors();
+        ran.status = *status;
     }
-    analysis::classify(*profile);
-    const analysis::Summary summary = analysis::summarize(*profile, outputs.verbose);
+    auto profile = emulator::read_session(session->path().string());
+    if (!profile.ok()) return profile.errors();
+    ran.profile = *std::move(profile);
+    ran.profile.argv = is_ptx ? std::vector<std::string>{options.command.at(2)} : options.command;
+    if (ran.profile.backend.empty()) {  // no process of it asked for a GPU
+        ran.profile.backend = "emulated";
+        ran.profile.gpu_name = gpu->name;
+        ran.profile.settings = emulator::describe(settings);
+    }
+    return ran;
+}
+
+/// Report and files; the exit status.
+int present(Ran& ran, const RunOptions& options, const Outputs& outputs) {
+    analysis::classify(ran.profile);
+    const analysis::Summary summary = analysis::summarize(ran.profile, outputs.verbose);
     if (!outputs.quiet) put(STDERR_FILENO, report::terminal(summary, style_for(STDERR_FILENO, outputs)));
-    if (*status > 128 && *status < 128 + 64 && !outputs.quiet)
-        put(STDERR_FILENO, fmt::format("lanescope: the program was ended by signal {} ({}); what ran until then is above\n", *status - 128, ::strsignal(*status - 128)));
-    if (const base::Status written = write_files(summary, outputs); !written.ok()) return fail(written.errors());
-    const bool faulted = std::any_of(profile->faults.begin(), profile->faults.end(), [](const profile::Fault& fault) { return !fault.warning; });
-    return faulted && options.error_exit_code != 0 ? options.error_exit_code : *status;
+    if (ran.status > 128 && ran.status < 128 + 64 && !outputs.quiet)
+        put(STDERR_FILENO, fmt::format("lanescope: the program was ended by signal {} ({}); what ran until then is above\n", ran.status - 128, ::strsignal(ran.status - 128)));
+    if (const base::Status written = write_files(summary, outputs); !written.ok()) {
+        complain(written.errors());
+        return kOwnFailure;
+    }
+    const bool faulted = std::any_of(ran.profile.faults.begin(), ran.profile.faults.end(), [](const profile::Fault& fault) { return !fault.warning; });
+    return faulted && options.error_exit_code != 0 ? options.error_exit_code : ran.status;
+}
+
+/// "p.json" → "p.predicted.json"
+std::string predicted_name(const std::string& file) {
+    const fs::path path(file);
+    return (path.parent_path() / (path.stem().string() + ".predicted" + path.extension().string())).string();
+}
+
+/// Measures, emulates the same GPU, and shows one beside the other.
+int run_both(const RunOptions& options, const Outputs& outputs) {
+    const auto fail = [](const base::Diagnostics& errors) {
+        complain(errors);
+        return kOwnFailure;
+    };
+    auto measured = measure(options, outputs);
+    if (!measured.ok()) return fail(measured.errors());
+    RunOptions emulated = options;
+    const auto known = gpu::known_names();
+    if (std::find(known.begin(), known.end(), measured->profile.gpu_name) == known.end())
+        return fail({base::error("there is no description of this GPU (" + measured->profile.gpu_name + ") to predict with; see `lanescope gpus`")});
+    emulated.settings.gpu = measured->profile.gpu_name;
+    auto predicted = emulate(emulated, true);
+    if (!predicted.ok()) return fail(predicted.errors());
+    analysis::classify(predicted->profile);
+    Outputs files = outputs;
+    files.quiet = true;
+    const int status = present(*measured, options, files);
+    if (status == kOwnFailure) return status;
+    if (!outputs.json.empty() && outputs.json != "-")
+        if (const base::Status written = base::write_file(predicted_name(outputs.json), profile::to_json(predicted->profile)); !written.ok()) return fail(written.errors());
+    if (!outputs.quiet)
+        put(STDERR_FILENO, report::difference(analysis::compare(predicted->profile, measured->profile), style_for(STDERR_FILENO, outputs)));
+    return status;
+}
+
+}  // namespace
+
+int run_program(const RunOptions& options, const Outputs& outputs) {
+    RunOptions chosen = options;
+    if (chosen.backend.empty()) {
+        const hardware::Availability here = hardware::probe();
+        chosen.backend = here.counters ? "hardware" : "emulated";
+        if (here.times && !here.counters && !outputs.quiet)  // a GPU that can't be measured is worth a word, a machine without one isn't
+            put(STDERR_FILENO, fmt::format("lanescope: emulating {}: {}\n", chosen.settings.gpu, here.problem));
+    }
+    if (chosen.backend == "both") return run_both(chosen, outputs);
+    auto ran = chosen.backend == "hardware" ? measure(chosen, outputs) : emulate(chosen, false);
+    if (ran.ok()) return present(*ran, chosen, outputs);
+    complain(ran.errors());
+    return kOwnFailure;
 }
 
 }  // namespace lanescope::cli

@@ -7,6 +7,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/diagnostic.h"
@@ -46,6 +47,8 @@ struct Availability {
     std::string still;                     ///< what can be had all the same
 };
 
+/// "580.159.04" of what /proc/driver/nvidia/version says; empty where it says something else.
+std::string release_of(std::string_view version);
 Surroundings look_around();
 Availability judge(const Surroundings& seen);
 inline Availability probe() { return judge(look_around()); }
@@ -88,7 +91,13 @@ struct Runs {
 };
 base::Result<Runs> plan(const Request& request, const Availability& available);
 
-/// The accuracy suite's reference format: one row a launch, one column a metric; numbers as counted, times in ns.
+/// Of `metrics` those that a counter must be read for; the others come with the launch, the counts by line, or a formula.
+std::vector<std::string> counters_of(const std::vector<std::string>& metrics);
+/// Every metric that some launch has, in the catalogue's order, then the others.
+std::vector<std::string> metrics_in(const profile::Profile& profile);
+
+/// The accuracy suite's reference format: a comment with device, driver and date, then one row a launch, one column a metric; numbers
+/// as counted, times in ns.
 std::string reference_csv(const profile::Profile& profile, const std::vector<std::string>& metrics);
 /// One row a memory instruction of the machine code, with its source line.
 std::string reference_lines_csv(const profile::Profile& profile);

@@ -1,20 +1,60 @@
 #include "hardware/metrics.h"
 
+#include <algorithm>
+#include <set>
+
+#include "hardware/hardware.h"
 #include "profile/catalogue.h"
 
 namespace lanescope::hardware {
 
+namespace {
+
+/// Whether a counter must be read for a metric of the catalogue.
+bool is_counter(const profile::Metric& metric) {
+    auto starts = [&](std::string_view prefix) { return metric.name.starts_with(prefix); };
+    if (metric.name.find("__") == std::string_view::npos || starts("launch__") || starts("lanescope__")) return false;
+    if (starts("smsp__sass_inst_executed_op")) return false;  // sums over the counts by line
+    bool quotient = metric.kind == profile::Kind::kRatio || metric.kind == profile::Kind::kPercent || metric.kind == profile::Kind::kRate;
+    // Distinct bytes are in no count by line, so a formula over them can't be followed here; the counter itself can be read.
+    return !quotient || metric.formula.empty() || metric.formula.find("unique_bytes") != std::string_view::npos;
+}
+
+}  // namespace
+
 std::vector<std::string> default_metrics() {
     std::vector<std::string> out;
-    for (auto& metric : profile::catalogue()) {
-        auto starts = [&](std::string_view prefix) { return metric.name.starts_with(prefix); };
-        bool counter = metric.name.find("__") != std::string_view::npos && !starts("launch__") && !starts("lanescope__");
-        bool by_line = starts("smsp__sass_inst_executed_op");
-        bool quotient = metric.kind == profile::Kind::kRatio || metric.kind == profile::Kind::kPercent || metric.kind == profile::Kind::kRate;
-        // Distinct bytes are in no count by line, so a formula over them can't be followed here; the counter itself can be read.
-        bool follows = quotient && !metric.formula.empty() && metric.formula.find("unique_bytes") == std::string_view::npos;
-        if (counter && !by_line && !follows) out.emplace_back(metric.name);
+    for (auto& metric : profile::catalogue())
+        if (is_counter(metric)) out.emplace_back(metric.name);
+    return out;
+}
+
+std::vector<std::string> counters_of(const std::vector<std::string>& metrics) {
+    std::vector<std::string> out;
+    auto add = [&](std::string_view name) {
+        if (std::find(out.begin(), out.end(), name) == out.end()) out.emplace_back(name);
+    };
+    for (auto& name : metrics) {
+        const profile::Metric* known = profile::find_metric(name);
+        if (!known || is_counter(*known)) {
+            if (name.find("__") != std::string::npos && !name.starts_with("launch__")) add(name);
+            continue;
+        }
+        // What its formula is made of.
+        for (auto& part : profile::catalogue())
+            if (is_counter(part) && known->formula.find(part.name) != std::string_view::npos) add(part.name);
     }
+    return out;
+}
+
+std::vector<std::string> metrics_in(const profile::Profile& profile) {
+    std::set<std::string> seen;
+    for (auto& launch : profile.launches)
+        for (auto& [name, value] : launch.metrics) seen.insert(name);
+    std::vector<std::string> out;
+    for (auto& metric : profile::catalogue())
+        if (seen.erase(std::string(metric.name))) out.emplace_back(metric.name);
+    out.insert(out.end(), seen.begin(), seen.end());
     return out;
 }
 

@@ -33,6 +33,17 @@ bool has_capability_sys_admin() {
 
 }  // namespace
 
+std::string release_of(std::string_view version) {
+    // "NVRM version: NVIDIA UNIX x86_64 Kernel Module  580.159.04  Mon …", or "… Open Kernel Module for x86_64  580.159.04  Release …"
+    for (size_t at = 0; at < version.size();) {
+        size_t end = std::min(version.find_first_of(" \t\n", at), version.size());
+        std::string_view word = version.substr(at, end - at);
+        if (word.find('.') != word.npos && word.find_first_not_of("0123456789.") == word.npos) return std::string(word);
+        at = end + 1;
+    }
+    return {};
+}
+
 Surroundings look_around() {
     Surroundings seen;
     void* library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
@@ -51,12 +62,7 @@ Surroundings look_around() {
     }
     int number = 0;
     if (version(&number) == 0) seen.driver_version = uint32_t(number);
-    if (auto text = base::read_file("/proc/driver/nvidia/version")) {
-        // "NVRM version: NVIDIA UNIX x86_64 Kernel Module  580.159.04  Mon …": the first word that starts with digits and a dot.
-        size_t at = text->find_first_of("0123456789", text->find("Module"));
-        if (text->find("Module") != std::string::npos && at != std::string::npos)
-            seen.driver_release = text->substr(at, text->find_first_not_of("0123456789.", at) - at);
-    }
+    if (auto text = base::read_file("/proc/driver/nvidia/version")) seen.driver_release = release_of(*text);
     if (auto text = base::read_file("/proc/driver/nvidia/params")) seen.admin_only = text->find("RmProfilingAdminOnly: 1") != std::string::npos;
     seen.privileged = geteuid() == 0 || has_capability_sys_admin();
     if ((seen.init_error = init(0)) != 0 || (seen.init_error = count(&number)) != 0) return seen;

@@ -34,8 +34,8 @@ struct RunWords {
 
 void add_run_options(CLI::App& command, cli::RunOptions& options, RunWords& words) {
     command.add_option("--gpu", options.settings.gpu, "The GPU to emulate: a name of `lanescope gpus`, or a description's path (default: h200)")->option_text("NAME");
-    command.add_option("--backend", options.backend, "Emulate, or read this machine's hardware counters (default: emulated)")
-        ->check(CLI::IsMember({"emulated", "hardware"}))->option_text("emulated|hardware");
+    command.add_option("--backend", options.backend, "Emulate, read this machine's hardware counters, or both side by side (default: hardware where its counters can be read and no --gpu is named)")
+        ->check(CLI::IsMember({"emulated", "hardware", "both"}))->option_text("emulated|hardware|both");
     command.add_option("--l1", words.l1, "Cache global loads in L1 or not, as -Xptxas -dlcm=ca|cg does (default: the GPU's)")
         ->check(CLI::IsMember({"on", "off", "default"}))->option_text("on|off");
     auto* cold = command.add_flag("--cold", words.cold, "Empty the caches before each kernel, as Nsight Compute does (default)");
@@ -45,6 +45,16 @@ void add_run_options(CLI::App& command, cli::RunOptions& options, RunWords& word
     command.add_option("--error-exitcode", options.error_exit_code, "Exit status when a kernel faulted (default: the program's own)")->check(CLI::Range(1, 255))->option_text("N");
     command.add_flag("--leaks", options.settings.report_leaks, "List device memory that was never freed");
     command.add_option("--nvcc-flags", words.nvcc_flags, "Further flags for compiling a .cu file; NVCC_APPEND_FLAGS is respected too")->option_text("'FLAGS'");
+}
+
+void add_measure_options(CLI::App& command, cli::MeasureOptions& options) {
+    command.add_option("--kernel", options.kernel, "Hardware: only launches of kernels whose name has a match")->option_text("REGEX")->group("Hardware");
+    command.add_option("--launch-skip", options.launch_skip, "Hardware: not the first N of these launches")->option_text("N")->group("Hardware");
+    command.add_option("--launch-count", options.launch_count, "Hardware: no more than N launches")->option_text("N")->group("Hardware");
+    command.add_option("--metrics", options.metrics, "Hardware: further metrics of CUPTI")->delimiter(',')->option_text("NAME[,NAME...]")->group("Hardware");
+    command.add_flag("!--no-lines", options.lines, "Hardware: totals of kernels only")->group("Hardware");
+    command.add_option("--run-timeout", options.run_timeout_s, "Hardware: end a repeated run of the program that takes longer (default: 30 times the first)")
+        ->check(CLI::NonNegativeNumber)->option_text("SECONDS")->group("Hardware");
 }
 
 void add_ptx_options(CLI::App& command, cli::PtxOptions& options) {
@@ -107,6 +117,7 @@ int main(int argc, char** argv) {
                        "  lanescope run --json p.json --html p.html --warm ./solver input.txt\n"
                        "  NVCC_APPEND_FLAGS='-cudart shared -lineinfo -gencode arch=compute_75,code=compute_75' make\n");
     add_run_options(run_command, options, words);
+    add_measure_options(run_command, options.measure);
     add_output_options(run_command, outputs);
     run_command.callback([&] {
         options.command = run_command.remaining();
@@ -129,7 +140,9 @@ int main(int argc, char** argv) {
                 return;
             }
             options.command = cli::ptx_command(ptx);
+            options.backend = "emulated";
         }
+        if (options.backend.empty() && run_command.count("--gpu") > 0) options.backend = "emulated";
         status = run(options, words, outputs);
     });
 
@@ -144,6 +157,25 @@ int main(int argc, char** argv) {
     add_output_options(show_command, outputs);
     show_command.footer("Example:\n  lanescope show p.json --html p.html");
     show_command.callback([&] { status = cli::show(profile, outputs); });
+
+    cli::RecordOptions recording;
+    CLI::App& record_command = *app.add_subcommand("record", "Write reference files of the accuracy suite from this machine's GPU");
+    record_command.formatter(std::make_shared<Help>("lanescope record [OPTIONS] OUT.csv PROGRAM [ARG ...]"));
+    record_command.add_option("--metrics", recording.metrics, "The columns, one name a line (default: all that the catalogue has)")->option_text("FILE");
+    record_command.add_option("--lines", recording.lines, "Write one row a memory instruction, too")->option_text("FILE");
+    record_command.add_option("--json", outputs.json, "Write the profile, too")->option_text("FILE");
+    record_command.add_flag("--warm", words.warm, "Keep what earlier kernels left in the caches");
+    record_command.add_flag("-q,--quiet", outputs.quiet, "Say nothing");
+    record_command.prefix_command();
+    record_command.footer("Example:\n  lanescope record patterns.csv --lines patterns-lines.csv ./patterns 1048576");
+    record_command.callback([&] {
+        options.command = record_command.remaining();
+        if (options.command.size() < 2) throw CLI::RequiredError("OUT.csv and PROGRAM");
+        recording.csv = options.command.front();
+        options.command.erase(options.command.begin());
+        options.settings.cold = !words.warm;
+        status = cli::record(recording, options, outputs);
+    });
 
     cli::LabOptions lab;
     CLI::App& lab_command = *app.add_subcommand("lab", "Run the laboratory's experiments: tables, plots, and claims confirmed or refuted");
