@@ -20,7 +20,6 @@ std::string Api::load(const std::string& cupti_path) {
 #define LANESCOPE_FIND_DRIVER(name, symbol) find(driver, symbol, name);
     LANESCOPE_CUPTI_FUNCTIONS(LANESCOPE_FIND_CUPTI)
     LANESCOPE_DRIVER_FUNCTIONS(LANESCOPE_FIND_DRIVER)
-    find(driver, "cuCtxCreate_v2", cuCtxCreate);
 #undef LANESCOPE_FIND_CUPTI
 #undef LANESCOPE_FIND_DRIVER
     return missing;

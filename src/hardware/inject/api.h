@@ -28,8 +28,6 @@ namespace lanescope::inject {
     X(cuptiProfilerInitialize)                 \
     X(cuptiDeviceGetChipName)                  \
     X(cuptiSassMetricsGetProperties)           \
-    X(cuptiSassMetricsGetNumOfMetrics)         \
-    X(cuptiSassMetricsGetMetrics)              \
     X(cuptiSassMetricsSetConfig)               \
     X(cuptiSassMetricsUnsetConfig)             \
     X(cuptiSassMetricsEnable)                  \
@@ -52,10 +50,7 @@ namespace lanescope::inject {
 #define LANESCOPE_DRIVER_FUNCTIONS(X)                             \
     X(cuCtxGetCurrent, "cuCtxGetCurrent")                         \
     X(cuCtxGetDevice, "cuCtxGetDevice")                           \
-    X(cuCtxPushCurrent, "cuCtxPushCurrent_v2")                    \
-    X(cuCtxPopCurrent, "cuCtxPopCurrent_v2")                      \
     X(cuCtxSynchronize, "cuCtxSynchronize")                       \
-    X(cuCtxResetPersistingL2Cache, "cuCtxResetPersistingL2Cache") \
     X(cuDeviceGetAttribute, "cuDeviceGetAttribute")               \
     X(cuStreamIsCapturing, "cuStreamIsCapturing")                 \
     X(cuThreadExchangeStreamCaptureMode, "cuThreadExchangeStreamCaptureMode") \
@@ -64,14 +59,11 @@ namespace lanescope::inject {
     X(cuModuleGetFunction, "cuModuleGetFunction")                 \
     X(cuLaunchKernel, "cuLaunchKernel")
 
-#undef cuCtxCreate  // a macro for the newest version, which takes more
-
 struct Api {
 #define LANESCOPE_DECLARE(name, ...) decltype(&::name) name = nullptr;
     LANESCOPE_CUPTI_FUNCTIONS(LANESCOPE_DECLARE)
     LANESCOPE_DRIVER_FUNCTIONS(LANESCOPE_DECLARE)
 #undef LANESCOPE_DECLARE
-    CUresult (*cuCtxCreate)(CUcontext*, unsigned, CUdevice) = nullptr;
 
     /// Empty on success, else what could not be loaded.
     std::string load(const std::string& cupti_path);

@@ -53,7 +53,6 @@ private:
 /// times the L2 on `stream`. False when it couldn't.
 bool flush_caches(CUstream stream);
 /// The context of the last flush is going: the next one needs a kernel and a buffer of its own.
-bool flush_is_a_range();
 void forget_flush();
 
 }  // namespace lanescope::inject

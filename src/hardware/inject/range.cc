@@ -106,7 +106,7 @@ public:
             succeeded("cuptiRangeProfilerPopRange", api.cuptiRangeProfilerPopRange(&pop));
         }
         // How the ranges of the image find their launches: some to skip (our flush), then one of the launch, if it has one.
-        int skipped = request.user_ranges ? 0 : int(flushed_ && flush_is_a_range());
+        int skipped = request.user_ranges ? 0 : int(flushed_);
         bool own = request.user_ranges ? pushed_ && ran : ran;
         events.line("range", launch.index, request.segments[next_].index, skipped, int(own));
         if (ran && launch.index >= request.segments[next_].end) close();
@@ -132,7 +132,7 @@ private:
 
     void open() {
         const Segment& segment = request.segments[next_];
-        size_t ranges = size_t(segment.end - segment.begin + 1) * (request.flush && !request.user_ranges && flush_is_a_range() ? 2 : 1) + 8;
+        size_t ranges = size_t(segment.end - segment.begin + 1) * (request.flush && !request.user_ranges ? 2 : 1) + 8;
         if (!image_.open(image_path(segment))) {
             CUpti_RangeProfiler_GetCounterDataSize_Params size{CUpti_RangeProfiler_GetCounterDataSize_Params_STRUCT_SIZE};
             size.pRangeProfilerObject = object_;
