@@ -12,6 +12,7 @@
 #include "cli/ptx_arguments.h"
 #include "emulator/accounting.h"
 #include "emulator/context.h"
+#include "ptx/lookup.h"
 
 namespace lanescope::cli {
 namespace {
@@ -54,6 +55,23 @@ base::Result<std::vector<std::byte>> parameters(const PtxOptions& options, const
     return out;
 }
 
+/// A fault at its place in the PTX text, with the thread, and the CUDA source lines that the PTX names for it as notes.
+base::Diagnostics fault_in(const ptx::Module& module, const exec::Fault& fault, const std::string& file, std::string_view text) {
+    base::Diagnostic diagnostic = base::error(fmt::format("{}, by thread ({}, {}, {}) of block ({}, {}, {})", fault.message, fault.thread.x, fault.thread.y,
+                                                          fault.thread.z, fault.block.x, fault.block.y, fault.block.z), {file, 0, 0});
+    if (fault.function != ptx::kNone && fault.instruction != ptx::kNone) {
+        const ptx::Instruction& instruction = module.functions[fault.function].body[fault.instruction];
+        diagnostic.place.line = instruction.line;
+        diagnostic.place.column = instruction.column;
+        for (uint32_t line = 1; line < instruction.line && !text.empty(); ++line) text.remove_prefix(std::min(text.find('\n') + 1, text.size()));
+        diagnostic.source_line = text.substr(0, text.find('\n'));
+    }
+    base::Diagnostics all{std::move(diagnostic)};
+    for (const ptx::SourceFrame& frame : ptx::source_frames(module, fault.location))
+        all.push_back({base::Severity::kNote, {frame.file, frame.line, frame.column}, "the source of this instruction", {}});
+    return all;
+}
+
 /// Whether the kernel ran to its end.
 base::Result<bool> run_kernel(const PtxOptions& options) {
     const auto settings = emulator::settings_from_environment([](const char* name) -> const char* { return std::getenv(name); });
@@ -85,7 +103,7 @@ base::Result<bool> run_kernel(const PtxOptions& options) {
     request.dynamic_shared_bytes = options.shared_bytes;
     request.parameters = *bytes;
     const emulator::LaunchResult result = gpu.launch(request);
-    if (result.fault) put(STDERR_FILENO, emulator::describe((*module)->ptx(), *result.fault) + "\n");
+    if (result.fault) put(STDERR_FILENO, base::to_string(fault_in((*module)->ptx(), *result.fault, options.file, *text)) + "\n");
     return !result.fault;
 }
 

@@ -1,15 +1,21 @@
 // Runs the text cases of this folder: `golden_test [--rewrite] [FILE…]`.
 //
-// A case is an input, a line `====` and what must come out. The folder says what is done to the input: `ptx` parses and prints it.
+// A case is an input, a line `====` and what must come out. The folder says what is done to the input: `ptx` parses and prints it,
+// `counts` runs it as its first line says (`// run: OPTIONS of lanescope run`) and lists what each access did.
 // A case whose name begins with `bad-` must be refused, and what comes out are the messages; any other must be accepted.
 #include <algorithm>
+#include <cstdio>
+#include <cstdlib>
 #include <filesystem>
 #include <iostream>
 #include <map>
 #include <string>
 #include <vector>
 
+#include <unistd.h>
+
 #include "base/file.h"
+#include "profile/profile.h"
 #include "ptx/parser.h"
 #include "ptx/printer.h"
 
@@ -35,7 +41,45 @@ Outcome parse_and_print(const std::string& input, const std::string& name) {
     return {true, printed};
 }
 
-const std::map<std::string, Outcome (*)(const std::string&, const std::string&)> kFolders = {{"ptx", parse_and_print}};
+/// One line an access: what it is, then its counts that are not zero.
+std::string list_accesses(const profile::Profile& profile) {
+    std::string text;
+    for (const profile::Launch& launch : profile.launches)
+        for (const profile::Line& line : launch.lines)
+            for (const profile::Access& access : line.accesses) {
+                text += access.space + ' ' + access.operation + ' ' + std::to_string(access.bytes) + " B:";
+                for (const char* name : {"requests", "sectors", "ideal_sectors", "transactions", "transaction_bytes", "wavefronts", "ideal_wavefronts", "constant_words"})
+                    if (const auto found = access.metrics.find(name); found != access.metrics.end() && found->second != 0)
+                        text += std::string(" ") + name + ' ' + std::to_string(static_cast<long long>(found->second));
+                text += '\n';
+            }
+    return text;
+}
+
+Outcome run_and_count(const std::string& input, const std::string& name) {
+    constexpr std::string_view kRun = "// run: ";
+    if (!input.starts_with(kRun)) return {false, "the first line must be `// run: OPTIONS`\n"};
+    const std::string options = input.substr(kRun.size(), input.find('\n') - kRun.size());
+    const fs::path folder = fs::temp_directory_path() / ("lanescope-golden-" + std::to_string(::getpid()));
+    fs::create_directories(folder);
+    const fs::path source = folder / fs::path(name).replace_extension(".ptx"), json = folder / "profile.json", messages = folder / "messages";
+    if (const auto written = base::write_file(source, input); !written) return {false, base::to_string(written.errors()) + "\n"};
+    // The options come from this folder's files, so a shell may see them.
+    const std::string command = "cd '" + folder.string() + "' && " + LANESCOPE_BINARY + " run " + source.filename().string() +
+                                " --quiet --json profile.json " + options + " 2> messages";
+    const int status = std::system(command.c_str());
+    Outcome outcome{status == 0, {}};
+    if (const auto text = base::read_file(messages); text && status != 0) outcome.text = *text;
+    if (status == 0) {
+        const auto text = base::read_file(json);
+        const auto profile = text ? profile::from_json(*text, "profile.json") : base::Result<profile::Profile>(text.errors());
+        outcome.text = profile ? list_accesses(*profile) : base::to_string(profile.errors()) + "\n";
+    }
+    fs::remove_all(folder);
+    return outcome;
+}
+
+const std::map<std::string, Outcome (*)(const std::string&, const std::string&)> kFolders = {{"ptx", parse_and_print}, {"counts", run_and_count}};
 
 /// The first line in which the texts differ, with both versions of it.
 std::string first_difference(std::string_view expected, std::string_view actual) {
