@@ -202,7 +202,7 @@ void judge(KernelSummary& kernel) {
         kernel.headline = kernel.lines.empty() ? "no memory access" : absorbed != nullptr ? "L1 absorbs the excess" : fair ? "close to ideal" : "ideal";
         if (kernel.lines.empty()) kernel.verdict = "No memory access.";
         else if (absorbed != nullptr)
-            kernel.verdict = fmt::format("L1 absorbs the excess: {} take {:.3g} sectors a request at L1 ({}), but L2 sees {:.0f} % of what is needed. Little to gain.", verb(absorbed->operation),
+            kernel.verdict = fmt::format("L1 absorbs the excess: {} take {:.3g} sectors a request at L1 ({}), but L2 sees {:.0f} % of what is needed. It costs L1 time, not traffic beyond L1.", verb(absorbed->operation),
                                          absorbed->per_request(), absorbed->pattern, 100 * *absorbed->beyond_l1 / std::max(1.0, absorbed->beyond_l1_needed));
         else kernel.verdict = fair ? "Close to ideal: no line moves much more than it needs." : "Ideal: no line moves more than it needs. No action needed.";
         return;
