@@ -7,48 +7,17 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
-#include <fstream>
-#include <map>
-#include <sstream>
 #include <string>
-#include <vector>
 
 #include "base/file.h"
 #include "profile/profile.h"
+#include "table.h"
 
 namespace {
 
-using Row = std::map<std::string, std::string>;
-
-/// Comma-separated values with a line of names first; `#` starts a comment line, fields may be quoted.
-std::vector<Row> read_table(const std::string& path) {
-    std::ifstream in(path);
-    std::vector<std::string> names;
-    std::vector<Row> rows;
-    for (std::string line; std::getline(in, line);) {
-        if (line.empty() || line[0] == '#') continue;
-        std::vector<std::string> fields(1);
-        bool quoted = false;
-        for (char c : line) {
-            if (c == '"') quoted = !quoted;
-            else if (c == ',' && !quoted) fields.emplace_back();
-            else fields.back() += c;
-        }
-        if (names.empty()) {
-            names = fields;
-            continue;
-        }
-        Row row;
-        for (size_t i = 0; i < names.size() && i < fields.size(); ++i) row[names[i]] = fields[i];
-        rows.push_back(std::move(row));
-    }
-    return rows;
-}
-
-double number(const Row& row, const std::string& name) {
-    const auto at = row.find(name);
-    return at == row.end() || at->second.empty() ? std::nan("") : std::strtod(at->second.c_str(), nullptr);
-}
+using lanescope::accuracy::number;
+using lanescope::accuracy::read_table;
+using lanescope::accuracy::Row;
 
 /// A quantity to compare: a metric of both sides, or 100 × one over another ("hits / sectors"), which is compared in points.
 struct Quantity {
