@@ -60,6 +60,30 @@ TEST(Summary, RowsOfALineAreWorstFirstAndSum) {
     EXPECT_EQ(summary.kernels[1].lines.at(0).accesses.at(0).requests, 200);
 }
 
+/// One load of `sectors` a request where 4 would do; 1600 sectors of 400 requests go on to L2, all of them needed (400 × 128 B).
+profile::Profile absorbing(double sectors, uint64_t stride) {
+    profile::Profile profile;
+    profile.launches.resize(1);
+    profile::Access load = make_access("global", "load", {{"requests", 400}, {"sectors", 400 * sectors}, {"ideal_sectors", 1600}, {"unique_bytes", 51200},
+                                                          {"l1_hits", 400 * sectors - 1600}, {"l2_reads", 1600}}, stride);
+    profile.launches[0].lines = {make_line(7, {load})};
+    classify(profile);
+    return profile;
+}
+
+TEST(Summary, SmallExcessThatL1AbsorbsIsNoFault) {
+    const profile::Profile profile = absorbing(12, 12);
+    EXPECT_EQ(summarize(profile).kernels[0].grade, Grade::kFair);
+    EXPECT_EQ(summarize(profile).kernels[0].headline, "L1 absorbs the excess");
+}
+
+// A column of a matrix hits in L1 seven times of eight, and is still slow: each request takes 32 passes there.
+TEST(Summary, ColumnsAreAFaultEvenIfTheyHit) {
+    const profile::Profile profile = absorbing(32, 4096);
+    EXPECT_EQ(summarize(profile).kernels[0].grade, Grade::kBad);
+    EXPECT_EQ(summarize(profile).kernels[0].headline, "line 7: 32 sectors, not 4");
+}
+
 TEST(Summary, AKernelThatFaultedIsNotIdeal) {
     profile::Profile profile = make_profile();
     profile.faults = {{"out_of_bounds", "m", false, 2, {}, {}}, {"race", "m", true, 1, {}, {}}};
