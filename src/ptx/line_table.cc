@@ -1,5 +1,6 @@
 #include "ptx/line_table.h"
 
+#include <algorithm>
 #include <charconv>
 
 #include "ptx/lexer.h"
@@ -11,14 +12,14 @@ DebugStrings::DebugStrings(std::string_view text) {
     for (size_t at = text.find(kName); at != std::string_view::npos; at = text.find(kName, at + 1)) {
         const size_t word = text.substr(0, at).find_last_not_of(" \t");
         if (word == std::string_view::npos || !text.substr(0, word + 1).ends_with(".section")) continue;
-        Lexer lexer(text.substr(at));
+        Lexer lexer(text.substr(at, std::min(text.find('}', at), text.size()) - at));
         if (!lexer.token().is(kName)) continue;
         labels_.emplace(lexer.token().text, bytes_.size());
         lexer.advance();
         if (!lexer.token().is('{')) continue;
         // `label:` and `.b8 1,2,3` lines up to the closing brace.
         std::string_view word_seen;
-        for (lexer.advance(); lexer.token().kind != Token::Kind::kEnd && !lexer.token().is('}'); lexer.advance()) {
+        for (lexer.advance(); lexer.token().kind != Token::Kind::kEnd; lexer.advance()) {
             const Token& token = lexer.token();
             if (token.kind == Token::Kind::kNumber) {
                 unsigned value = 0;

@@ -96,5 +96,12 @@ TEST(DebugStrings, LabelsAndOffsets) {
     EXPECT_EQ(strings.at("nothing", 0), "");
 }
 
+TEST(DebugStrings, StringsEndWithTheirSection) {
+    // The first section's string has no zero and a stray quote: neither may reach into the second section.
+    const DebugStrings strings(".section .debug_str {\na: .b8 97,98\n\"}\n.section .debug_str {\nb: .b8 99,0\n}\n");
+    EXPECT_EQ(strings.at("a", 0), "ab");
+    EXPECT_EQ(strings.at("b", 0), "c");
+}
+
 }  // namespace
 }  // namespace lanescope::ptx
