@@ -229,8 +229,7 @@ base::Result<Outcome> Collection::run() {
         for (auto& name : counters_.unsupported) launch.absent[name] = available_.device.chip + " has no counter of this name";
         auto time = launch.metrics.find("lanescope__time_in_program.sum");
         if (time != launch.metrics.end()) launch.metrics.try_emplace("gpu__time_duration.sum", time->second);
-        profile::roll_up(launch);
-        profile::derive(launch.metrics);
+        complete(launch);
         for (auto& [name, value] : launch.metrics) launch.absent.erase(name);
     }
     profile::add_sources(outcome_.profile);

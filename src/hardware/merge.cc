@@ -9,6 +9,7 @@
 #include "base/demangle.h"
 #include "hardware/metrics.h"
 #include "hardware/sass.h"
+#include "profile/catalogue.h"
 
 namespace lanescope::hardware {
 
@@ -244,7 +245,8 @@ void add_lines(profile::Profile& profile, const Events& events, const std::map<u
         auto& counts = access.metrics;
         counts["instructions"] = value(event, "instructions");
         counts["threads"] = value(event, "threads");
-        counts["requests"] = value(event, "instructions");
+        bool texture = access.space == "texture" || access.space == "surface";  // several requests an instruction, not counted by line
+        if (!texture) counts["requests"] = value(event, "instructions");
         if (access.space == "global")
             for (auto counter : {"sectors", "ideal_sectors", "tags"}) counts[counter] = value(event, counter);
         if (access.space == "shared")
@@ -288,6 +290,14 @@ std::string add_counters(profile::Profile& profile, const Events& events, uint64
         }
     }
     return {};
+}
+
+void complete(profile::Launch& launch) {
+    constexpr std::string_view kByLine[] = {"instructions", "threads", "requests", "tags", "sectors", "ideal_sectors", "wavefronts", "ideal_wavefronts"};
+    for (auto& counter : profile::counters())
+        if (std::find(std::begin(kByLine), std::end(kByLine), counter.name) == std::end(kByLine))
+            launch.absent.emplace(counter.name, "hardware does not count it by line");
+    profile::roll_up(launch);
 }
 
 void add_occupancy(profile::Launch& launch, const KernelEvent& kernel, const Device& device) {

@@ -41,6 +41,10 @@ void add_lines(profile::Profile& profile, const Events& events, const std::map<u
 std::string add_counters(profile::Profile& profile, const Events& events, uint64_t segment, const std::vector<std::string>& metrics,
                          const std::vector<std::vector<double>>& values);
 
+/// Sums over lines and what follows by formula. What would follow only from counts that hardware doesn't take by line (hits,
+/// distinct bytes, …) stays unknown instead of becoming 0.
+void complete(profile::Launch& launch);
+
 /// launch__occupancy_limit_* and launch__waves_per_multiprocessor by the rules of CUDA's occupancy calculator.
 void add_occupancy(profile::Launch& launch, const KernelEvent& kernel, const Device& device);
 
