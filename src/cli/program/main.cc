@@ -3,6 +3,7 @@
 
 #include <unistd.h>
 
+#include "base/diagnostic.h"
 #include "cli/commands.h"
 #include "cli/compile.h"
 
@@ -86,6 +87,11 @@ int run(cli::RunOptions& options, const RunWords& words, const cli::Outputs& out
     return cli::run_program(options, outputs);
 }
 
+/// How a wrong command line is refused: as every other failure of ours.
+std::string usage_error(const CLI::App*, const CLI::Error& error) {
+    return std::string("lanescope: error: ") + base::printable(error.what()) + "\n`lanescope COMMAND --help` tells what it takes.\n";
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -133,6 +139,7 @@ int main(int argc, char** argv) {
             add_run_options(kernel, options, words);
             add_output_options(kernel, outputs);
             std::vector<std::string> rest(options.command.rbegin(), options.command.rend());  // CLI11 takes them from the back
+            kernel.failure_message(usage_error);
             try {
                 kernel.parse(rest);
             } catch (const CLI::ParseError& error) {
@@ -235,6 +242,7 @@ int main(int argc, char** argv) {
     diff_command.footer("Example:\n  lanescope diff before.json after.json");
     diff_command.callback([&] { status = cli::diff(before, after, outputs); });
 
+    app.failure_message(usage_error);
     try {
         app.parse(argc, argv);
     } catch (const CLI::ParseError& error) {
