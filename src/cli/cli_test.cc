@@ -40,6 +40,28 @@ TEST(Architecture, IsTheNewestThatServesTheGpu) {
 
 // --- processes
 
+// A compiler that only its own folder has, as the Python wheels in .cuda/ are: PATH says nothing of its assembler.
+TEST(Compiler, ItsAssemblerStandsBesideIt) {
+    const auto folder = TemporaryFolder::make();
+    ASSERT_TRUE(folder.ok());
+    const std::filesystem::path bin = folder->path() / "bin";
+    std::filesystem::create_directory(bin);
+    const std::string path = ::getenv("PATH") ? ::getenv("PATH") : "";
+    ::setenv("PATH", bin.c_str(), 1);
+    const auto place = [&](const char* name) {
+        ASSERT_TRUE(base::write_file(bin / name, "").ok());
+        std::filesystem::permissions(bin / name, std::filesystem::perms::owner_all);
+    };
+    place("nvcc");
+    EXPECT_EQ(find_ptxas(), "");
+    place("ptxas");
+    EXPECT_EQ(find_ptxas(), (bin / "ptxas").string());
+    ::setenv("LANESCOPE_PTXAS", "none", 1);
+    EXPECT_EQ(find_ptxas(), "none");
+    ::unsetenv("LANESCOPE_PTXAS");
+    ::setenv("PATH", path.c_str(), 1);
+}
+
 TEST(Process, StatusesPassThrough) {
     EXPECT_EQ(*run({{"true"}, {}, false}), 0);
     EXPECT_EQ(*run({{"sh", "-c", "exit 7"}, {}, false}), 7);

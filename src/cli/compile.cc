@@ -80,6 +80,14 @@ base::Result<fs::path> find_nvcc() {
                        "scripts/install-dependencies fetches it (no GPU or driver is needed)");
 }
 
+std::string find_ptxas() {
+    if (std::string chosen = environment("LANESCOPE_PTXAS"); !chosen.empty()) return chosen;
+    const auto nvcc = find_nvcc();
+    if (!nvcc.ok()) return {};
+    const fs::path beside = nvcc->parent_path() / "ptxas";
+    return ::access(beside.c_str(), X_OK) == 0 ? beside.string() : std::string();
+}
+
 uint32_t virtual_architecture(uint32_t compute_capability, const std::string& nvcc_list) {
     uint32_t best = 75;
     for (size_t at = nvcc_list.find("sm_"); at != std::string::npos; at = nvcc_list.find("sm_", at + 1)) {

@@ -13,6 +13,9 @@ namespace lanescope::cli {
 /// NVIDIA's compiler: on PATH, in $CUDA_HOME or $CUDA_PATH, in /usr/local/cuda, or in a `.cuda` folder beside or above lanescope's own.
 base::Result<std::filesystem::path> find_nvcc();
 
+/// The assembler that tells a kernel's registers: $LANESCOPE_PTXAS, else the one beside nvcc; empty if there is none.
+std::string find_ptxas();
+
 /// The newest virtual architecture that serves a GPU: 75 for all older ones, else the newest of `nvcc_list` (what `nvcc --list-gpu-code`
 /// prints) that is not newer than the GPU.
 uint32_t virtual_architecture(uint32_t compute_capability, const std::string& nvcc_list);

@@ -107,6 +107,7 @@ base::Result<Ran> emulate(const RunOptions& options, bool quiet) {
     command.argv[0] = program->string();
     emulator::Settings settings = options.settings;
     settings.session = session->path().string();
+    if (settings.ptxas.empty()) settings.ptxas = find_ptxas();
     command.environment = emulator::to_environment(settings);
     if (!is_ptx) command.environment["LD_LIBRARY_PATH"] = joined_path(*runtime, environment("LD_LIBRARY_PATH"));
     Ran ran;
