@@ -188,27 +188,36 @@ exec::Machine Context::machine(const Occupancy& occupancy, uint64_t block_shared
     return machine;
 }
 
+Context::Simulated Context::simulate(const LaunchRequest& request, const KernelResources& known, Accounting& accounting, uint64_t more_shared_bytes,
+                                     const exec::Sinks& sinks) {
+    const exec::Kernel& kernel = *request.kernel;
+    Simulated out;
+    uint64_t shared = known.static_shared_bytes + request.dynamic_shared_bytes + more_shared_bytes;
+    out.fit = occupancy(gpu_, {.threads = uint32_t(request.block.count()), .registers_per_thread = known.registers, .shared_bytes = shared,
+                               .carveout_percent = request.carveout_percent});
+    out.fit.blocks_per_sm = std::max(1u, out.fit.blocks_per_sm);
+    model_.begin_launch({.sites = accounting.slots(), .blocks_per_sm = out.fit.blocks_per_sm, .warps_per_block = out.fit.warps_per_block,
+                         .shared_bytes_per_block = shared, .local_bytes_per_thread = known.local_bytes, .l1_bytes = out.fit.l1_bytes});
+    exec::Launch launch{.grid = request.grid, .block = request.block, .cluster = request.cluster, .dynamic_shared_bytes = request.dynamic_shared_bytes,
+                        .parameters = request.parameters, .grid_id = launches_ + 1};
+    launch.stack_bytes = std::max(launch.stack_bytes, stack_bytes_);
+    if (request.cooperative) launch.grid_workspace = grid_workspace_;
+    out.result = exec::run_grid(kernel, launch, *memory_, machine(out.fit, shared), &accounting, sinks);
+    model_.end_launch();
+    out.duration_ns = double(out.result.cycles) / gpu_.clock_mhz * 1000 + gpu_.launch_overhead_ns;
+    return out;
+}
+
 LaunchResult Context::launch(const LaunchRequest& request) {
     const exec::Kernel& kernel = *request.kernel;
     uint32_t threads = uint32_t(request.block.count());
     KernelResources known = resources(*request.module, kernel);
-    uint64_t shared = known.static_shared_bytes + request.dynamic_shared_bytes;
-    Occupancy fit = occupancy(gpu_, {.threads = threads, .registers_per_thread = known.registers, .shared_bytes = shared,
-                                     .carveout_percent = request.carveout_percent});
-    fit.blocks_per_sm = std::max(1u, fit.blocks_per_sm);
-    Accounting accounting(kernel, model_);
-    model_.begin_launch({.sites = accounting.slots(), .blocks_per_sm = fit.blocks_per_sm, .warps_per_block = fit.warps_per_block,
-                         .shared_bytes_per_block = shared, .local_bytes_per_thread = known.local_bytes, .l1_bytes = fit.l1_bytes});
-    exec::Launch launch{.grid = request.grid, .block = request.block, .cluster = request.cluster, .dynamic_shared_bytes = request.dynamic_shared_bytes,
-                        .parameters = request.parameters, .grid_id = launches_ + 1};
-    launch.stack_bytes = std::max(launch.stack_bytes, stack_bytes_);
     if (request.cooperative) {
         constexpr uint64_t kWorkspaceBytes = 8;   // two words, of which the second is the barrier (cooperative_groups' driver ABI)
         if (!grid_workspace_)
             if (const exec::Allocation* workspace = memory_->allocate(kWorkspaceBytes, exec::Region::kDevice, "barrier of cooperative grids"))
                 grid_workspace_ = workspace->begin;
         memory_->fill(grid_workspace_, 0, 1, kWorkspaceBytes);
-        launch.grid_workspace = grid_workspace_;
     }
     exec::Sinks sinks;
     sinks.print = [](std::string_view text) { std::fwrite(text.data(), 1, text.size(), stdout); };
@@ -216,11 +225,10 @@ LaunchResult Context::launch(const LaunchRequest& request) {
     sinks.textures = &textures_;
     sinks.heap = &heap_;
     sinks.start_ns = uint64_t(timeline_.host());
-    exec::GridResult result = exec::run_grid(kernel, launch, *memory_, machine(fit, shared), &accounting, sinks);
-    model_.end_launch();
+    Accounting accounting(kernel, model_);
+    const auto [result, fit, duration] = simulate(request, known, accounting, 0, sinks);
     std::fflush(stdout);
 
-    double duration = double(result.cycles) / gpu_.clock_mhz * 1000 + gpu_.launch_overhead_ns;
     LaunchResult out{.fault = result.fault, .time = timeline_.enqueue(request.stream, Engine::kKernels, duration)};
     uint64_t index = launches_;
     if (collecting_ && journal_.open()) {

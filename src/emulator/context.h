@@ -72,6 +72,8 @@ struct LaunchRequest {
     bool cooperative = false;                 ///< its blocks may wait for each other
 };
 
+class Accounting;
+
 struct LaunchResult {
     std::optional<exec::Fault> fault;
     Timeline::Span time;
@@ -126,6 +128,13 @@ public:
 private:
     Context(Settings settings, gpu::Description gpu, std::unique_ptr<exec::DeviceMemory> memory, profile::Profile header);
     exec::Machine machine(const Occupancy& occupancy, uint64_t block_shared_bytes) const;
+    struct Simulated {
+        exec::GridResult result;
+        Occupancy fit;
+        double duration_ns = 0;
+    };
+    /// Runs the grid with its accesses counted and timed; nothing is recorded. `more_shared_bytes`: what a changed program would take a block.
+    Simulated simulate(const LaunchRequest& request, const KernelResources& known, Accounting& accounting, uint64_t more_shared_bytes, const exec::Sinks& sinks);
     const ModuleFacts& facts(Module& module);
     void record_fault(const ptx::Module& module, const exec::Fault& fault, uint64_t launch, bool warning);
     void check_journal();
