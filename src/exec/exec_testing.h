@@ -9,12 +9,10 @@
 #include <vector>
 
 #include "exec/grid.h"
+#include "exec/kernels_testing.h"
 #include "ptx/parser.h"
 
 namespace lanescope::exec {
-
-/// The lines that every module begins with.
-inline const std::string kPtxHeader = ".version 8.5\n.target sm_90\n.address_size 64\n";
 
 class PtxRun {
 public:

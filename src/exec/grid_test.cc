@@ -36,26 +36,7 @@ std::vector<uint32_t> run_words(const std::string& text, size_t count, Dim3 grid
 }
 
 TEST(Grid, VectorAdd) {
-    PtxRun run(R"(
-.visible .entry k(.param .u64 a, .param .u64 b, .param .u64 c, .param .u32 n) {
-    .reg .b32 %r<6>; .reg .b64 %rd<11>; .reg .f32 %f<4>; .reg .pred %p<2>;
-    ld.param.u64 %rd1, [a]; ld.param.u64 %rd2, [b]; ld.param.u64 %rd3, [c]; ld.param.u32 %r2, [n];
-    mov.u32 %r3, %ctaid.x; mov.u32 %r4, %ntid.x; mov.u32 %r5, %tid.x;
-    mad.lo.s32 %r1, %r3, %r4, %r5;
-    setp.ge.s32 %p1, %r1, %r2;
-    @%p1 bra $done;
-    cvta.to.global.u64 %rd4, %rd1;
-    mul.wide.s32 %rd5, %r1, 4;
-    add.s64 %rd6, %rd4, %rd5;
-    cvta.to.global.u64 %rd7, %rd2;
-    add.s64 %rd8, %rd7, %rd5;
-    ld.global.f32 %f1, [%rd6];
-    ld.global.f32 %f2, [%rd8];
-    add.f32 %f3, %f1, %f2;
-    cvta.to.global.u64 %rd9, %rd3;
-    add.s64 %rd10, %rd9, %rd5;
-    st.global.f32 [%rd10], %f3;
-$done: ret; })");
+    PtxRun run(kKernelsFile + kVectorAdd);
     constexpr int kCount = 1000;  // 8 blocks of 128: the last one's warps are full, partial and empty
     std::vector<float> a(kCount), b(kCount), expected(kCount);
     for (int i = 0; i < kCount; ++i) {
@@ -64,7 +45,7 @@ $done: ret; })");
         expected[i] = a[i] + b[i];
     }
     const uint64_t da = run.buffer(a), db = run.buffer(b), dc = run.buffer(std::vector<float>(kCount));
-    const GridResult result = run.argument(da).argument(db).argument(dc).argument(kCount).pass({8}, {128});
+    const GridResult result = run.argument(da).argument(db).argument(dc).argument(kCount).pass({8}, {128}, "add");
     EXPECT_EQ(run.read<float>(dc, kCount), expected);
     // 10 instructions up to the branch and the ret for all 1024 threads; the 11 between for 1000.
     EXPECT_EQ(result.thread_instructions, 1024u * 10 + 1000u * 11 + 1024u);
