@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include <cuda_profiler_api.h>
 #include <cuda_runtime.h>
 
 #define CHECK(call)                                                                                       \
@@ -97,36 +98,48 @@ private:
 
 struct Timing {
     double median_us = 0, best_us = 0, spread = 0;  ///< spread: (third quartile − first quartile) / median
-    int launches = 1;
+    int samples = 1, launches_a_sample = 1;
 };
 
-/// Times `work`, the launch of one kernel, with device events: `repeats` times after one warm-up, or exactly once for repeats=1.
+/// Times `work`, the launch of one kernel or a copy, with device events. repeats=1: exactly once. Else that many samples after a warm-up,
+/// none of which reaches the profile, and then once more for the profile. A sample is one launch, or as many as take `sample_us`: the two
+/// events cost some 5 µs themselves.
 template <class Work>
-Timing timed(int repeats, Work work) {
+Timing timed(int repeats, Work work, double sample_us = 0) {
     cudaEvent_t begin, end;
     CHECK(cudaEventCreate(&begin));
     CHECK(cudaEventCreate(&end));
-    if (repeats > 1) work();
-    std::vector<double> times;
-    for (int i = 0; i < repeats; ++i) {
+    const auto sample = [&](int launches) {
         CHECK(cudaEventRecord(begin));
-        work();
+        for (int i = 0; i < launches; ++i) work();
         CHECK(cudaEventRecord(end));
         CHECK(cudaGetLastError());
         CHECK(cudaEventSynchronize(end));
         float milliseconds = 0;
         CHECK(cudaEventElapsedTime(&milliseconds, begin, end));
-        times.push_back(milliseconds * 1e3);
+        return milliseconds * 1e3 / launches;
+    };
+    Timing timing;
+    if (repeats > 1) {
+        CHECK(cudaProfilerStop());
+        sample(1);
+        const double once = sample(1);
+        if (sample_us > once) timing.launches_a_sample = int(std::min(sample_us / std::max(once, 1.0), 1000.0)) + 1;
+    }
+    std::vector<double> times;
+    for (int i = 0; i < repeats; ++i) times.push_back(sample(timing.launches_a_sample));
+    if (repeats > 1) {
+        CHECK(cudaProfilerStart());
+        sample(1);
     }
     CHECK(cudaEventDestroy(begin));
     CHECK(cudaEventDestroy(end));
     std::sort(times.begin(), times.end());
     const size_t n = times.size();
-    Timing timing;
+    timing.samples = int(n);
     timing.median_us = times[n / 2];
     timing.best_us = times[0];
     timing.spread = timing.median_us > 0 ? (times[n * 3 / 4] - times[n / 4]) / timing.median_us : 0;
-    timing.launches = repeats > 1 ? repeats + 1 : 1;
     return timing;
 }
 
@@ -149,7 +162,8 @@ public:
     /// The time; `bytes`, if not 0, is the traffic it moved: effective bandwidth in GB/s (10^9), of the median and of the best run.
     Case& with(const Timing& timing, double bytes = 0) {
         with("us", timing.median_us);
-        if (timing.launches > 1) with("best_us", timing.best_us).with("spread", timing.spread).with("launches", timing.launches);
+        if (timing.samples > 1)
+            with("best_us", timing.best_us).with("spread", timing.spread).with("samples", timing.samples).with("each", timing.launches_a_sample);
         if (bytes > 0 && timing.median_us > 0) with("gbs", bytes / timing.median_us / 1e3).with("best_gbs", bytes / timing.best_us / 1e3);
         return *this;
     }
