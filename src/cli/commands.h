@@ -16,9 +16,6 @@ constexpr int kOwnFailure = 125;
 /// Of the hardware backend.
 struct MeasureOptions {
     std::vector<std::string> metrics;     ///< of CUPTI, besides the catalogue's
-    uint64_t launch_skip = 0;
-    std::optional<uint64_t> launch_count;
-    std::string kernel;                   ///< regular expression
     bool lines = true;
     double run_timeout_s = 0;             ///< of a repeated run; 0: by the first one
 };

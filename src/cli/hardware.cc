@@ -64,9 +64,7 @@ base::Result<Ran> measure(const RunOptions& options, const Outputs& outputs, con
     request.extra_metrics = options.measure.metrics;
     request.lines = options.measure.lines;
     request.warm = !options.settings.cold;
-    request.launch_skip = options.measure.launch_skip;
-    request.launch_count = options.measure.launch_count;
-    request.kernel = options.measure.kernel;
+    request.launches = options.settings.launches;
     request.time_limit = options.measure.run_timeout_s;
     const bool terminal = ::isatty(STDERR_FILENO) == 1;
     bool said = false;

@@ -94,6 +94,7 @@ namespace {
 base::Result<Ran> emulate(const RunOptions& options, bool quiet) {
     const auto gpu = gpu::load(options.settings.gpu);
     if (!gpu.ok()) return gpu.errors();
+    if (const auto selector = profile::LaunchSelector::make(options.settings.launches); !selector.ok()) return selector.errors();
     const bool is_ptx = options.command.front() == kThisProgram;
     const auto runtime = is_ptx ? base::Result<fs::path>(fs::path()) : runtime_folder();
     if (!runtime.ok()) return runtime.errors();
@@ -129,6 +130,8 @@ base::Result<Ran> emulate(const RunOptions& options, bool quiet) {
         ran.profile.gpu_name = gpu->name;
         ran.profile.settings = emulator::describe(settings);
     }
+    if (ran.profile.launches.empty() && !options.settings.launches.takes_all())
+        put(STDERR_FILENO, "lanescope: no kernel launch matches what was asked for\n");
     return ran;
 }
 

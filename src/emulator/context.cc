@@ -35,13 +35,17 @@ base::Result<std::unique_ptr<Context>> Context::create(const Settings& settings,
     if (!gpu) return gpu.errors();
     base::Result<std::unique_ptr<exec::DeviceMemory>> memory = exec::DeviceMemory::create(gpu->memory_bytes);
     if (!memory) return memory.errors();
+    base::Result<profile::LaunchSelector> selector = profile::LaunchSelector::make(settings.launches);
+    if (!selector) return selector.errors();
     profile::Profile header;
     header.backend = "emulated";
     header.gpu_name = gpu->name;
     header.gpu_json = gpu::to_json(*gpu);
     header.argv = std::move(program);
     header.settings = describe(settings);
-    return std::unique_ptr<Context>(new Context(settings, *std::move(gpu), *std::move(memory), std::move(header)));
+    std::unique_ptr<Context> context(new Context(settings, *std::move(gpu), *std::move(memory), std::move(header)));
+    context->selector_ = *std::move(selector);
+    return context;
 }
 
 Context::Context(Settings settings, gpu::Description gpu, std::unique_ptr<exec::DeviceMemory> memory, profile::Profile header)
@@ -188,7 +192,7 @@ exec::Machine Context::machine(const Occupancy& occupancy, uint64_t block_shared
     return machine;
 }
 
-Context::Simulated Context::simulate(const LaunchRequest& request, const KernelResources& known, Accounting& accounting, uint64_t more_shared_bytes,
+Context::Simulated Context::simulate(const LaunchRequest& request, const KernelResources& known, Accounting* accounting, uint64_t more_shared_bytes,
                                      const exec::Sinks& sinks) {
     const exec::Kernel& kernel = *request.kernel;
     Simulated out;
@@ -196,14 +200,15 @@ Context::Simulated Context::simulate(const LaunchRequest& request, const KernelR
     out.fit = occupancy(gpu_, {.threads = uint32_t(request.block.count()), .registers_per_thread = known.registers, .shared_bytes = shared,
                                .carveout_percent = request.carveout_percent});
     out.fit.blocks_per_sm = std::max(1u, out.fit.blocks_per_sm);
-    model_.begin_launch({.sites = accounting.slots(), .blocks_per_sm = out.fit.blocks_per_sm, .warps_per_block = out.fit.warps_per_block,
-                         .shared_bytes_per_block = shared, .local_bytes_per_thread = known.local_bytes, .l1_bytes = out.fit.l1_bytes});
+    if (accounting)
+        model_.begin_launch({.sites = accounting->slots(), .blocks_per_sm = out.fit.blocks_per_sm, .warps_per_block = out.fit.warps_per_block,
+                             .shared_bytes_per_block = shared, .local_bytes_per_thread = known.local_bytes, .l1_bytes = out.fit.l1_bytes});
     exec::Launch launch{.grid = request.grid, .block = request.block, .cluster = request.cluster, .dynamic_shared_bytes = request.dynamic_shared_bytes,
                         .parameters = request.parameters, .grid_id = launches_ + 1};
     launch.stack_bytes = std::max(launch.stack_bytes, stack_bytes_);
     if (request.cooperative) launch.grid_workspace = grid_workspace_;
-    out.result = exec::run_grid(kernel, launch, *memory_, machine(out.fit, shared), &accounting, sinks);
-    model_.end_launch();
+    out.result = exec::run_grid(kernel, launch, *memory_, machine(out.fit, shared), accounting, sinks);
+    if (accounting) model_.end_launch();
     out.duration_ns = double(out.result.cycles) / gpu_.clock_mhz * 1000 + gpu_.launch_overhead_ns;
     return out;
 }
@@ -226,13 +231,14 @@ LaunchResult Context::launch(const LaunchRequest& request) {
     sinks.heap = &heap_;
     sinks.start_ns = uint64_t(timeline_.host());
     Accounting accounting(kernel, model_);
-    const auto [result, fit, duration] = simulate(request, known, accounting, 0, sinks);
+    const bool profiled = collecting_ && journal_.open(), chosen = !profiled || selector_.takes(kernel.function().name);
+    const auto [result, fit, duration] = simulate(request, known, chosen ? &accounting : nullptr, 0, sinks);
     std::fflush(stdout);
 
     LaunchResult out{.fault = result.fault, .time = timeline_.enqueue(request.stream, Engine::kKernels, duration)};
-    uint64_t index = launches_;
-    if (collecting_ && journal_.open()) {
-        ++launches_;
+    const uint64_t index = launches_;
+    if (profiled) ++launches_;
+    if (profiled && chosen) {
         profile::Launch record;
         record.index = index;
         record.symbol = kernel.function().name;

@@ -133,8 +133,8 @@ private:
         Occupancy fit;
         double duration_ns = 0;
     };
-    /// Runs the grid with its accesses counted and timed; nothing is recorded. `more_shared_bytes`: what a changed program would take a block.
-    Simulated simulate(const LaunchRequest& request, const KernelResources& known, Accounting& accounting, uint64_t more_shared_bytes, const exec::Sinks& sinks);
+    /// Runs the grid, with its accesses counted and timed where `accounting` is given; nothing is recorded. `more_shared_bytes`: what a changed program would take a block.
+    Simulated simulate(const LaunchRequest& request, const KernelResources& known, Accounting* accounting, uint64_t more_shared_bytes, const exec::Sinks& sinks);
     const ModuleFacts& facts(Module& module);
     void record_fault(const ptx::Module& module, const exec::Fault& fault, uint64_t launch, bool warning);
     void check_journal();
@@ -147,6 +147,7 @@ private:
     Timeline timeline_;
     exec::Textures textures_;
     std::vector<std::unique_ptr<Module>> modules_;
+    profile::LaunchSelector selector_;
     uint64_t launches_ = 0;
     std::map<const exec::Kernel*, uint32_t> examples_;  ///< how many launches of a kernel have had their example warps written
     bool collecting_ = true;

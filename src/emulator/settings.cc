@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <charconv>
 #include <cmath>
 #include <cstdlib>
 #include <initializer_list>
@@ -27,6 +28,17 @@ std::string text(const Lookup& lookup, const char* name, std::string otherwise) 
     return value && *value ? value : std::move(otherwise);
 }
 
+constexpr uint64_t kAll = ~0ull;
+
+base::Result<uint64_t> whole_number(const Lookup& lookup, const char* name, uint64_t otherwise) {
+    const std::string value = text(lookup, name, {});
+    if (value.empty()) return otherwise;
+    uint64_t number = 0;
+    const auto [end, problem] = std::from_chars(value.data(), value.data() + value.size(), number);
+    if (problem != std::errc() || end != value.data() + value.size()) return base::error(fmt::format("{}={}: expected a whole number", name, base::printable(value)));
+    return number;
+}
+
 }  // namespace
 
 base::Result<Settings> settings_from_environment(const Lookup& lookup) {
@@ -46,6 +58,14 @@ base::Result<Settings> settings_from_environment(const Lookup& lookup) {
     settings.counts_only = *counts == 1;
     settings.report_leaks = *leaks == 1;
 
+    settings.launches.kernel = text(lookup, "LANESCOPE_KERNEL", {});
+    base::Result<uint64_t> skip = whole_number(lookup, "LANESCOPE_LAUNCH_SKIP", 0), count = whole_number(lookup, "LANESCOPE_LAUNCH_COUNT", kAll);
+    if (!skip) return skip.errors();
+    if (!count) return count.errors();
+    settings.launches.skip = *skip;
+    if (*count != kAll) settings.launches.count = *count;
+    if (auto selector = profile::LaunchSelector::make(settings.launches); !selector) return selector.errors();
+
     std::string timeout = text(lookup, "LANESCOPE_KERNEL_TIMEOUT", "0");
     char* end = nullptr;
     settings.kernel_timeout_s = std::strtod(timeout.c_str(), &end);
@@ -63,6 +83,9 @@ std::map<std::string, std::string> to_environment(const Settings& settings) {
         {"LANESCOPE_COUNTS_ONLY", settings.counts_only ? "1" : "0"},
         {"LANESCOPE_KERNEL_TIMEOUT", fmt::format("{}", settings.kernel_timeout_s)},
         {"LANESCOPE_LEAKS", settings.report_leaks ? "1" : "0"},
+        {"LANESCOPE_KERNEL", settings.launches.kernel},
+        {"LANESCOPE_LAUNCH_SKIP", fmt::format("{}", settings.launches.skip)},
+        {"LANESCOPE_LAUNCH_COUNT", settings.launches.count ? fmt::format("{}", *settings.launches.count) : ""},
         {"LANESCOPE_SESSION", settings.session},
         {"LANESCOPE_PTXAS", settings.ptxas},
     };
@@ -70,10 +93,16 @@ std::map<std::string, std::string> to_environment(const Settings& settings) {
 
 std::map<std::string, std::string> describe(const Settings& settings) {
     static constexpr const char* kL1[] = {"default", "on", "off"};
-    return {
+    std::map<std::string, std::string> out{
         {"l1", kL1[size_t(settings.l1)]},
         {"caches", settings.counts_only ? "not modelled" : settings.cold ? "cold" : "warm"},
     };
+    const profile::LaunchFilter& launches = settings.launches;
+    if (!launches.takes_all())
+        out["launches"] = fmt::format("{}{}{}; the others only ran, without caches and time", launches.kernel.empty() ? "any kernel" : "kernel " + launches.kernel,
+                                      launches.skip ? fmt::format(", not the first {}", launches.skip) : "",
+                                      launches.count ? fmt::format(", at most {}", *launches.count) : "");
+    return out;
 }
 
 }  // namespace lanescope::emulator

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "base/diagnostic.h"
+#include "profile/selection.h"
 
 namespace lanescope::emulator {
 
@@ -19,6 +20,7 @@ struct Settings {
     bool counts_only = false;         ///< LANESCOPE_COUNTS_ONLY=1: requests and sectors, no caches, no time
     double kernel_timeout_s = 0;      ///< LANESCOPE_KERNEL_TIMEOUT, host seconds; 0: none
     bool report_leaks = false;        ///< LANESCOPE_LEAKS=1
+    profile::LaunchFilter launches;   ///< LANESCOPE_KERNEL, LANESCOPE_LAUNCH_SKIP, LANESCOPE_LAUNCH_COUNT: what is profiled; the rest only runs
     std::string session;              ///< LANESCOPE_SESSION: folder of the session's journal; empty: nobody listens
     std::string ptxas;                ///< LANESCOPE_PTXAS: path of NVIDIA's assembler; empty: found on PATH; "none": not used
 

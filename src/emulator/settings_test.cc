@@ -16,7 +16,7 @@ TEST(Settings, NothingSetMeansDefaults) { EXPECT_EQ(*settings_from_environment(f
 
 TEST(Settings, TheEnvironmentCarriesEverySetting) {
     Settings all{.gpu = "k80", .l1 = Settings::L1::kOff, .cold = false, .counts_only = true, .kernel_timeout_s = 2.5,
-                 .report_leaks = true, .session = "/tmp/a b", .ptxas = "none"};
+                 .report_leaks = true, .launches = {.kernel = "^add", .skip = 3, .count = 5}, .session = "/tmp/a b", .ptxas = "none"};
     std::map<std::string, std::string> variables = to_environment(all);
     EXPECT_EQ(*settings_from_environment(from(variables)), all);
     for (const auto& [name, value] : to_environment(Settings{})) {   // each variable that differs carries something
@@ -32,6 +32,12 @@ TEST(Settings, ABadValueNamesItsVariable) {
         auto settings = settings_from_environment(from(variables));
         ASSERT_FALSE(settings) << name;
         EXPECT_THAT(settings.errors()[0].message, testing::StartsWith(std::string(name) + "=-7x: expected "));
+    }
+    for (const char* name : {"LANESCOPE_LAUNCH_SKIP", "LANESCOPE_LAUNCH_COUNT"}) {
+        std::map<std::string, std::string> variables{{name, "-7x"}};
+        auto settings = settings_from_environment(from(variables));
+        ASSERT_FALSE(settings) << name;
+        EXPECT_EQ(settings.errors()[0].message, std::string(name) + "=-7x: expected a whole number");
     }
     for (const char* seconds : {"-1", "inf", "nan"}) {
         std::map<std::string, std::string> variables{{"LANESCOPE_KERNEL_TIMEOUT", seconds}};

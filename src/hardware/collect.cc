@@ -10,7 +10,6 @@
 #include <filesystem>
 #include <future>
 #include <nlohmann/json.hpp>
-#include <regex>
 
 #include "base/demangle.h"
 #include "base/file.h"
@@ -412,11 +411,7 @@ void Collection::describe() {
 
 base::Result<Outcome> run(const Request& request) {
     if (request.argv.empty()) return base::error("no program to run");
-    try {
-        std::regex check(request.kernel);
-    } catch (const std::regex_error& problem) {
-        return base::error("'" + request.kernel + "' is not a regular expression: " + problem.what());
-    }
+    if (auto selector = profile::LaunchSelector::make(request.launches); !selector) return selector.errors();
     return Collection(request).run();
 }
 

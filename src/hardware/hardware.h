@@ -12,6 +12,7 @@
 
 #include "base/diagnostic.h"
 #include "profile/profile.h"
+#include "profile/selection.h"
 
 namespace lanescope::hardware {
 
@@ -64,9 +65,7 @@ struct Request {
     std::vector<std::string> extra_metrics;
     bool lines = true;                     ///< counts by source line
     bool warm = false;                     ///< leave caches as the program's own kernels leave them
-    uint64_t launch_skip = 0;
-    std::optional<uint64_t> launch_count;
-    std::string kernel;                    ///< regular expression, searched in the demangled name; empty: all
+    profile::LaunchFilter launches;
     double time_limit = 0;                 ///< seconds a repeated run may take; 0: 30 times the first run, a minute at least
     std::optional<Availability> available; ///< what a probe has found already; else run() probes while the program runs first
     std::function<void(const Progress&)> progress;

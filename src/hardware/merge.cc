@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <regex>
 #include <set>
 
 #include "base/demangle.h"
@@ -98,12 +97,10 @@ uint32_t round_up(uint32_t value, uint32_t unit) { return (value + unit - 1) / u
 
 Selection select(const std::vector<LaunchEvent>& launches, const Request& request) {
     Selection out;
-    std::regex pattern(request.kernel);
-    uint64_t matching = 0;
+    auto selector = profile::LaunchSelector::make(request.launches);
+    if (!selector) return out;
     for (auto& launch : launches) {
-        if (!request.kernel.empty() && !std::regex_search(base::demangle(launch.symbol), pattern)) continue;
-        uint64_t number = matching++;
-        if (number < request.launch_skip || (request.launch_count && number - request.launch_skip >= *request.launch_count)) continue;
+        if (!selector->takes(launch.symbol)) continue;
         if (!out.empty() && out.back().second + 1 == launch.index) out.back().second = launch.index;
         else out.emplace_back(launch.index, launch.index);
     }

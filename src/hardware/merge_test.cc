@@ -26,9 +26,7 @@ std::vector<LaunchEvent> launches(std::initializer_list<const char*> symbols) {
 
 TEST(Select, SkipsAndCountsAmongMatchingLaunches) {
     Request request;
-    request.kernel = "^add";
-    request.launch_skip = 1;
-    request.launch_count = 2;
+    request.launches = {.kernel = "^add", .skip = 1, .count = 2};
     // add at 0, 2, 3, 5: without the first, two of them.
     EXPECT_THAT(select(launches({"add", "mul", "add", "add", "mul", "add"}), request), ElementsAre(Pair(2, 3)));
     EXPECT_THAT(select(launches({"add", "mul"}), Request{}), ElementsAre(Pair(0, 1)));

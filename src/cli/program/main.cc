@@ -44,14 +44,14 @@ void add_run_options(CLI::App& command, cli::RunOptions& options, RunWords& word
     command.add_flag("--counts-only", options.settings.counts_only, "Requests, sectors and wavefronts only: faster, without caches and time");
     command.add_option("--kernel-timeout", options.settings.kernel_timeout_s, "End a kernel that runs longer than this")->check(CLI::NonNegativeNumber)->option_text("SECONDS");
     command.add_option("--error-exitcode", options.error_exit_code, "Exit status when a kernel faulted (default: the program's own)")->check(CLI::Range(1, 255))->option_text("N");
+    command.add_option("--kernel", options.settings.launches.kernel, "Profile only launches of kernels whose name has a match; the others just run")->option_text("REGEX");
+    command.add_option("--launch-skip", options.settings.launches.skip, "Not the first N of these launches")->option_text("N");
+    command.add_option("--launch-count", options.settings.launches.count, "No more than N launches")->option_text("N");
     command.add_flag("--leaks", options.settings.report_leaks, "List device memory that was never freed");
     command.add_option("--nvcc-flags", words.nvcc_flags, "Further flags for compiling a .cu file; NVCC_APPEND_FLAGS is respected too")->option_text("'FLAGS'");
 }
 
 void add_measure_options(CLI::App& command, cli::MeasureOptions& options) {
-    command.add_option("--kernel", options.kernel, "Hardware: only launches of kernels whose name has a match")->option_text("REGEX")->group("Hardware");
-    command.add_option("--launch-skip", options.launch_skip, "Hardware: not the first N of these launches")->option_text("N")->group("Hardware");
-    command.add_option("--launch-count", options.launch_count, "Hardware: no more than N launches")->option_text("N")->group("Hardware");
     command.add_option("--metrics", options.metrics, "Hardware: further metrics of CUPTI")->delimiter(',')->option_text("NAME[,NAME...]")->group("Hardware");
     command.add_flag("!--no-lines", options.lines, "Hardware: totals of kernels only")->group("Hardware");
     command.add_option("--run-timeout", options.run_timeout_s, "Hardware: end a repeated run of the program that takes longer (default: 30 times the first)")
