@@ -13,7 +13,7 @@ static void run(const char* how, const int* a, const int* b, int* c, double same
     const lab::Timing timing = lab::timed(1, [&] { add<<<(n + 511) / 512, 512>>>(a, b, c, n); });
     CHECK(cudaDeviceSynchronize());
     bool correct = true;
-    for (int i = 0; i < n; ++i) correct &= c[i] == 2 * (i % 4093);  // the host reads what the device wrote, through the same pointer
+    for (int i = 0; i < n; ++i) correct &= c[i] == 2 * (i % 4093) && c[i] == a[i] + b[i];  // the host reads all three through the same pointers
     lab::Case("add").with("pointer", how).with("same_address", same_address).with("n", n).with(timing).correct(correct);
 }
 
@@ -58,6 +58,10 @@ int main(int argc, char** argv) {
 
     int *a = managed(true), *b = managed(true), *c = managed(false);
     run("managed", a, b, c, 1);
+    run("managed_again", a, b, c, 1);  // the host has read all of it since
+    int concurrent = 0;
+    CHECK(cudaDeviceGetAttribute(&concurrent, cudaDevAttrConcurrentManagedAccess, 0));
+    if (!concurrent) return lab::finish();  // before Pascal there are neither prefetches nor advice
     a = managed(true), b = managed(true), c = managed(false);
     for (const int* pointer : {a, b, c}) prefetch(pointer);
     run("prefetched", a, b, c, 1);
@@ -65,5 +69,6 @@ int main(int argc, char** argv) {
     mostly_read(a), mostly_read(b);
     for (const int* pointer : {a, b, c}) prefetch(pointer);
     run("advised", a, b, c, 1);
+    run("advised_again", a, b, c, 1);
     return lab::finish();
 }

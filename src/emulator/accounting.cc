@@ -70,7 +70,7 @@ profile::Metrics to_metrics(const memory::Counters& counters, const memory::Shap
 
 }  // namespace
 
-Accounting::Accounting(const exec::Kernel& kernel, memory::Model& model) : kernel_(kernel), model_(model) {
+Accounting::Accounting(const exec::Kernel& kernel, memory::Model& model, ManagedMemory* managed) : kernel_(kernel), model_(model), managed_(managed) {
     const ptx::Module& module = kernel.program().module();
     for (uint32_t i = 0; i < kernel.sites().size(); ++i) {
         const exec::AccessSite& site = kernel.sites()[i];
@@ -118,7 +118,10 @@ uint32_t Accounting::on_access(const exec::AccessEvent& event) {
         for (unsigned lane = 0; lane < exec::kWarpLanes; ++lane)
             if (!(event.active >> lane & 1)) slot.example.addresses[lane] = 0;
     }
-    if (event.space == exec::Space::kGlobal) slot.shapes.add(event.addresses, event.active, access.bytes);
+    if (event.space == exec::Space::kGlobal) {
+        slot.shapes.add(event.addresses, event.active, access.bytes);
+        if (managed_) managed_->access(event, access.operation != memory::Operation::kLoad && access.operation != memory::Operation::kAsyncCopy && access.operation != memory::Operation::kPrefetch);
+    }
     return model_.access(access);
 }
 

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "emulator/managed.h"
 #include "exec/access.h"
 #include "exec/program.h"
 #include "memory/model.h"
@@ -17,7 +18,8 @@ namespace lanescope::emulator {
 /// A *slot* is an access site in one space: a site with generic addresses has one for each space that its address can turn out to be in.
 class Accounting final : public exec::Listener {
 public:
-    Accounting(const exec::Kernel& kernel, memory::Model& model);
+    /// `managed`: also told of global accesses; may be null.
+    Accounting(const exec::Kernel& kernel, memory::Model& model, ManagedMemory* managed = nullptr);
 
     uint32_t slots() const { return uint32_t(sites_.size()); }
     uint32_t on_access(const exec::AccessEvent& event) override;
@@ -36,6 +38,7 @@ private:
     };
     const exec::Kernel& kernel_;
     memory::Model& model_;
+    ManagedMemory* managed_;
     std::vector<uint32_t> first_slot_;        ///< of each site
     std::vector<uint8_t> generic_;            ///< of each site: its slots are indexed by space
     std::vector<Slot> sites_;

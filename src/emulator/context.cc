@@ -14,7 +14,6 @@
 #include "profile/catalogue.h"
 #include "ptx/link.h"
 #include "ptx/parser.h"
-#include "timing/transfer.h"
 
 namespace lanescope::emulator {
 namespace {
@@ -49,8 +48,8 @@ base::Result<std::unique_ptr<Context>> Context::create(const Settings& settings,
 }
 
 Context::Context(Settings settings, gpu::Description gpu, std::unique_ptr<exec::DeviceMemory> memory, profile::Profile header)
-    : settings_(std::move(settings)), gpu_(std::move(gpu)), memory_(std::move(memory)), model_(gpu_, model_settings(settings_)),
-      journal_(settings_.session, std::move(header)) {
+    : settings_(std::move(settings)), gpu_(std::move(gpu)), memory_(std::move(memory)), model_(gpu_, model_settings(settings_)), managed_(*memory_, gpu_.page_faults, gpu_.max_warps_per_sm),
+      journal_(settings_.session, std::move(header)), timeline_(gpu_.max_resident_grids) {
     if (journal_.open()) watch_host_accesses(memory_.get(), &journal_);
 }
 
@@ -143,6 +142,7 @@ base::Status Context::reset() {
     memory_ = *std::move(memory);
     if (journal_.open()) watch_host_accesses(memory_.get(), &journal_);
     model_ = memory::Model(gpu_, model_settings(settings_));
+    managed_ = ManagedMemory(*memory_, gpu_.page_faults, gpu_.max_warps_per_sm);
     timeline_.host_waits_for_all();
     return {};
 }
@@ -230,16 +230,22 @@ LaunchResult Context::launch(const LaunchRequest& request) {
     sinks.textures = &textures_;
     sinks.heap = &heap_;
     sinks.start_ns = uint64_t(timeline_.host());
-    Accounting accounting(kernel, model_);
+    const std::vector<AddressRange> remote = prepare_managed(request.stream);
+    Accounting accounting(kernel, model_, managed_.any() ? &managed_ : nullptr);
     const bool profiled = collecting_ && journal_.open(), chosen = !profiled || selector_.takes(kernel.function().name);
-    const auto [result, fit, duration] = simulate(request, known, chosen ? &accounting : nullptr, 0, sinks);
+    const auto [result, fit, execution] = simulate(request, known, chosen ? &accounting : nullptr, 0, sinks);
     std::fflush(stdout);
+    profile::Launch record;
+    std::vector<profile::Transfer> caused;
+    const double duration = execution + finish_managed(remote, record, caused);
+    if (chosen) record_zero_copy(duration, caused);
 
-    LaunchResult out{.fault = result.fault, .time = timeline_.enqueue(request.stream, Engine::kKernels, duration)};
+    const uint64_t slots = uint64_t(fit.blocks_per_sm) * gpu_.sms;
+    const double share = std::min(1.0, double(request.grid.count()) / double(slots));
+    LaunchResult out{.fault = result.fault, .time = timeline_.enqueue(request.stream, Engine::kKernels, duration, share)};
     const uint64_t index = launches_;
     if (profiled) ++launches_;
     if (profiled && chosen) {
-        profile::Launch record;
         record.index = index;
         record.symbol = kernel.function().name;
         record.kernel = base::demangle(record.symbol);
@@ -247,10 +253,10 @@ LaunchResult Context::launch(const LaunchRequest& request) {
         std::copy_n(std::array{grid.x, grid.y, grid.z}.begin(), 3, record.grid);
         std::copy_n(std::array{block.x, block.y, block.z}.begin(), 3, record.block);
         record.stream = request.stream;
+        record.start_ns = out.time.start;
         accounting.fold(record, examples_[&kernel]++ < kLaunchesWithExamples);
 
-        uint64_t slots = uint64_t(fit.blocks_per_sm) * gpu_.sms;
-        record.metrics = {
+        record.metrics.merge(profile::Metrics{
             {"launch__grid_size", double(grid.count())},
             {"launch__block_size", double(threads)},
             {"launch__registers_per_thread", double(known.registers)},
@@ -260,7 +266,7 @@ LaunchResult Context::launch(const LaunchRequest& request) {
             {"launch__occupancy_limit_warps", double(fit.limit_warps)},
             {"launch__waves_per_multiprocessor", double(grid.count()) / double(slots)},
             {"launch__shared_mem_config_size", double(fit.shared_config_bytes)},
-        };
+        });
         if (!settings_.counts_only) {
             double active = 0;
             for (uint64_t cycles : result.sm_cycles) active += double(cycles);
@@ -276,6 +282,10 @@ LaunchResult Context::launch(const LaunchRequest& request) {
             record.notes.push_back(fmt::format("the machine code keeps {} bytes a thread of spilled registers in local memory, whose traffic is not counted", *known.spill_bytes));
         profile::roll_up(record);
         journal_.append(record);
+        for (profile::Transfer& each : caused) {
+            each.launch = index;
+            record_transfer(std::move(each), request.stream, {out.time.start, out.time.start + each.duration_ns});
+        }
     }
     for (const exec::Fault& warning : result.warnings) record_fault(request.module->ptx(), warning, index, true);
     if (result.fault) record_fault(request.module->ptx(), *result.fault, index, false);
@@ -299,29 +309,6 @@ void Context::record_fault(const ptx::Module& module, const exec::Fault& fault, 
     }
     if (fault.nearest) record.numbers["distance"] = double(fault.nearest->distance);
     journal_.append(record);
-}
-
-Timeline::Span Context::transfer(Direction direction, const std::string& memory, uint64_t destination, uint64_t source, uint64_t bytes, Stream stream) {
-    static constexpr const char* kKinds[] = {"host_to_device", "device_to_host", "device_to_device", "host_to_host", "memset", "prefetch_to_device", "prefetch_to_host"};
-    static constexpr Engine kEngines[] = {Engine::kToDevice, Engine::kToHost, Engine::kKernels, Engine::kToHost, Engine::kKernels, Engine::kToDevice, Engine::kToHost};
-    const char* kind = kKinds[size_t(direction)];
-    Engine engine = kEngines[size_t(direction)];
-    double duration = direction == Direction::kHostToHost ? 0 : timing::transfer_time(gpu_, kind, memory, bytes).ns;
-    Timeline::Span span = timeline_.enqueue(stream, engine, duration);
-    if (source) model_.host_read(source, bytes);
-    if (destination) model_.host_wrote(destination, bytes);
-    if (collecting_ && journal_.open()) {
-        profile::Transfer record;
-        record.kind = kind;
-        record.memory = memory;
-        record.bytes = bytes;
-        record.stream = stream;
-        record.start_ns = span.start;
-        record.duration_ns = duration;
-        journal_.append(record);
-        check_journal();
-    }
-    return span;
 }
 
 void Context::report_leaks() {

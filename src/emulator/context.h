@@ -18,6 +18,7 @@
 #include "base/diagnostic.h"
 #include "emulator/cubin.h"
 #include "emulator/journal.h"
+#include "emulator/managed.h"
 #include "emulator/occupancy.h"
 #include "emulator/settings.h"
 #include "emulator/timeline.h"
@@ -79,7 +80,7 @@ struct LaunchResult {
     Timeline::Span time;
 };
 
-enum class Direction : uint8_t { kHostToDevice, kDeviceToHost, kDeviceToDevice, kHostToHost, kMemset, kPrefetchToDevice, kPrefetchToHost };
+enum class Direction : uint8_t { kHostToDevice, kDeviceToHost, kDeviceToDevice, kHostToHost, kMemset };
 
 class Context {
 public:
@@ -106,6 +107,12 @@ public:
     /// Accounts for a copy that the caller has done or is about to do. `memory`: what the host's side is (profile::Transfer::memory).
     /// Addresses of 0 are host memory.
     Timeline::Span transfer(Direction direction, const std::string& memory, uint64_t destination, uint64_t source, uint64_t bytes, Stream stream);
+
+    /// Managed memory: advice, and a move ahead of its use. Both ranges must lie in one managed allocation.
+    void advise(uint64_t begin, uint64_t bytes, Advice advice);
+    Timeline::Span prefetch(uint64_t begin, uint64_t bytes, bool to_host, Stream stream);
+    /// Accounts for what the host has done to managed memory until now; before such memory is freed and at the end of the process.
+    void settle_managed();
 
     /// Tells the cache model what lies behind new or ended host-visible allocations.
     void mapped(const exec::Allocation& allocation);
@@ -136,6 +143,12 @@ private:
     /// Runs the grid, with its accesses counted and timed where `accounting` is given; nothing is recorded. `more_shared_bytes`: what a changed program would take a block.
     Simulated simulate(const LaunchRequest& request, const KernelResources& known, Accounting* accounting, uint64_t more_shared_bytes, const exec::Sinks& sinks);
     const ModuleFacts& facts(Module& module);
+    /// Managed memory before and after a kernel. The second returns how long the kernel waited for its pages, in ns.
+    std::vector<AddressRange> prepare_managed(Stream stream);
+    double finish_managed(const std::vector<AddressRange>& remote, profile::Launch& record, std::vector<profile::Transfer>& caused);
+    /// What a kernel's accesses move over the link, as transfers within its time.
+    void record_zero_copy(double duration_ns, std::vector<profile::Transfer>& caused) const;
+    void record_transfer(profile::Transfer transfer, Stream stream, const Timeline::Span& span);
     void record_fault(const ptx::Module& module, const exec::Fault& fault, uint64_t launch, bool warning);
     void check_journal();
 
@@ -143,6 +156,7 @@ private:
     gpu::Description gpu_;
     std::unique_ptr<exec::DeviceMemory> memory_;
     memory::Model model_;
+    ManagedMemory managed_;
     Journal journal_;
     Timeline timeline_;
     exec::Textures textures_;

@@ -1,38 +1,94 @@
 #include "emulator/timeline.h"
 
-#include <algorithm>
-
 namespace lanescope::emulator {
+namespace {
+
+constexpr double kWhole = 1 + 1e-9;   // shares are quotients
+
+}  // namespace
 
 Stream Timeline::create(bool blocking) {
     streams_[next_].blocking = blocking;
     return next_++;
 }
 
-void Timeline::destroy(Stream stream) { streams_.erase(stream); }
+void Timeline::destroy(Stream stream) {
+    const auto found = streams_.find(stream);
+    if (found == streams_.end()) return;
+    State& rest = found->second.blocking ? destroyed_ : destroyed_free_;
+    rest.end = std::max(rest.end, found->second.end);
+    streams_.erase(found);
+}
 
 double Timeline::end_of(Stream stream) const {
     if (stream != kDefaultStream) {
-        auto found = streams_.find(stream);
+        const auto found = streams_.find(stream);
         return found == streams_.end() ? 0 : found->second.blocking ? std::max(found->second.end, default_.end) : found->second.end;
     }
-    double end = default_.end;
+    double end = std::max(default_.end, destroyed_.end);
     for (const auto& [id, other] : streams_)
         if (other.blocking) end = std::max(end, other.end);
     return end;
 }
 
-Timeline::Span Timeline::enqueue(Stream stream, Engine engine, double duration) {
-    double start = std::max({host_, end_of(stream), engine_end_[size_t(engine)]});
-    Span span{start, start + duration};
-    state(stream).end = engine_end_[size_t(engine)] = span.end;
+bool Timeline::fits(double start, double duration, double share) const {
+    // The load rises only where a kernel starts, so these moments decide.
+    const auto load_at = [&](double time) {
+        double sum = share;
+        uint32_t grids = 1;
+        for (const Running& other : running_)
+            if (other.span.start <= time && time < other.span.end) sum += other.share, ++grids;
+        return sum <= kWhole && grids <= max_grids_;
+    };
+    if (!load_at(start)) return false;
+    return std::all_of(running_.begin(), running_.end(),
+                       [&](const Running& other) { return other.span.start <= start || other.span.start >= start + duration || load_at(other.span.start); });
+}
+
+double Timeline::room_for(double ready, double duration, double share) const {
+    ready = std::max(ready, kernels_from_);
+    std::vector<double> moments{ready};
+    for (const Running& other : running_)
+        if (other.span.end > ready) moments.push_back(other.span.end);
+    std::sort(moments.begin(), moments.end());
+    return *std::find_if(moments.begin(), moments.end() - 1, [&](double moment) { return fits(moment, duration, share); });
+}
+
+void Timeline::forget_old() {
+    std::erase_if(running_, [&](const Running& each) { return each.span.end <= host_; });
+    if (running_.size() <= kRunningKept) return;
+    std::sort(running_.begin(), running_.end(), [](const Running& a, const Running& b) { return a.span.end < b.span.end; });
+    const size_t gone = running_.size() / 2;
+    kernels_from_ = std::max(kernels_from_, running_[gone - 1].span.end);
+    running_.erase(running_.begin(), running_.begin() + std::ptrdiff_t(gone));
+}
+
+Timeline::Span Timeline::enqueue(Stream stream, Engine engine, double duration, double share) {
+    const double ready = std::max(host_, end_of(stream));
+    Span span;
+    if (engine == Engine::kKernels) {
+        forget_old();
+        span.start = room_for(ready, duration, share);
+        span.end = span.start + duration;
+        running_.push_back({span, share});
+    } else {
+        span.start = std::max(ready, copy_end_[size_t(engine)]);
+        span.end = copy_end_[size_t(engine)] = span.start + duration;
+    }
+    state(stream).end = span.end;
     return span;
+}
+
+Timeline::Span Timeline::now(Engine engine, double duration) {
+    const double start = std::max(host_, copy_end_[size_t(engine)]);
+    host_ = copy_end_[size_t(engine)] = start + duration;
+    return {start, host_};
 }
 
 void Timeline::wait(Stream stream, double time) { state(stream).end = std::max(state(stream).end, time); }
 
 void Timeline::host_waits_for_all() {
-    host_waits(default_.end);
+    for (const State* each : {&default_, &destroyed_, &destroyed_free_}) host_waits(each->end);
     for (const auto& [id, other] : streams_) host_waits(other.end);
 }
 

@@ -1,8 +1,11 @@
-// Predicted device time: streams as ordered queues that share the GPU's engines.
+// Predicted device time: streams as ordered queues that share the GPU's copy engines and multiprocessors.
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <map>
+#include <vector>
 
 namespace lanescope::emulator {
 
@@ -13,25 +16,34 @@ enum class Engine : uint8_t { kKernels, kToDevice, kToHost };
 
 /// All times in ns since the program's first use of the GPU. The host's own time is not simulated: a call takes none, waiting takes until
 /// what is waited for has ended.
+///
+/// A copy engine does one transfer at a time. Kernels run beside each other as long as their blocks fit: each takes a share of the GPU's
+/// room for blocks, and no more than `max_grids` run at once. Each is as long as it would be alone: that kernels side by side also share
+/// bandwidth is not accounted for.
 class Timeline {
 public:
     struct Span {
         double start = 0, end = 0;
     };
 
+    explicit Timeline(uint32_t max_grids = 128) : max_grids_(max_grids) {}
+
     Stream create(bool blocking);
+    /// What the stream still holds runs to its end.
     void destroy(Stream stream);
     bool exists(Stream stream) const { return stream == kDefaultStream || streams_.contains(stream); }
 
     /// Appends work to a stream: it starts when the host has asked for it, what the stream held before has ended and the engine is free.
-    /// The default stream waits for all blocking streams, and they wait for it.
-    Span enqueue(Stream stream, Engine engine, double duration);
+    /// The default stream waits for all blocking streams, and they wait for it. `share`: of the multiprocessors, for Engine::kKernels.
+    Span enqueue(Stream stream, Engine engine, double duration, double share = 1);
+    /// A transfer that belongs to no stream and that the host waits for (its accesses to managed memory).
+    Span now(Engine engine, double duration);
     /// When everything that `stream` holds (default stream: all blocking streams) has ended.
     double end_of(Stream stream) const;
     /// Later work of `stream` starts no earlier than `time`.
     void wait(Stream stream, double time);
     /// The host waits until `time`.
-    void host_waits(double time) { host_ = host_ > time ? host_ : time; }
+    void host_waits(double time) { host_ = std::max(host_, time); }
     void host_waits_for_all();
     double host() const { return host_; }
 
@@ -40,11 +52,22 @@ private:
         double end = 0;
         bool blocking = true;
     };
+    struct Running {
+        Span span;
+        double share = 1;
+    };
     State& state(Stream stream) { return stream == kDefaultStream ? default_ : streams_[stream]; }
+    double room_for(double ready, double duration, double share) const;
+    bool fits(double start, double duration, double share) const;
+    void forget_old();
 
+    static constexpr size_t kRunningKept = 256;
+    uint32_t max_grids_;
     double host_ = 0;
-    double engine_end_[3] = {0, 0, 0};
-    State default_;
+    double copy_end_[3] = {0, 0, 0};              ///< by Engine; kernels unused
+    std::vector<Running> running_;                ///< kernels that a later one could still meet
+    double kernels_from_ = 0;                     ///< nothing starts before: what ran until then is forgotten
+    State default_, destroyed_, destroyed_free_;  ///< the latter: work of streams that are gone, blocking and not
     std::map<Stream, State> streams_;
     Stream next_ = 1;
 };

@@ -41,5 +41,49 @@ TEST(Timeline, AStreamWaitsForAnEvent) {
     EXPECT_TRUE(time.exists(kDefaultStream));
 }
 
+TEST(Timeline, KernelsRunBesideEachOtherAsLongAsTheirBlocksFit) {
+    Timeline time;
+    const Stream s[] = {time.create(true), time.create(true), time.create(true), time.create(true)};
+    EXPECT_EQ(time.enqueue(s[0], Engine::kKernels, 100, 0.5).start, 0);
+    EXPECT_EQ(time.enqueue(s[1], Engine::kKernels, 40, 0.5).start, 0);     // fills the other half: 0 … 40
+    EXPECT_EQ(time.enqueue(s[2], Engine::kKernels, 30, 0.75).start, 100);  // needs more than the half that is free from 40 on
+    EXPECT_EQ(time.enqueue(s[3], Engine::kKernels, 60, 0.5).start, 40);    // the half is free from 40 to 100: fits exactly
+    EXPECT_EQ(time.enqueue(s[1], Engine::kKernels, 10, 0.25).start, 100);  // beside the three quarters
+    EXPECT_EQ(time.enqueue(s[1], Engine::kKernels, 10).start, 130);        // the whole GPU
+}
+
+TEST(Timeline, NoMoreKernelsThanTheGpuHolds) {
+    Timeline time(2);
+    EXPECT_EQ(time.enqueue(time.create(true), Engine::kKernels, 10, 0.1).start, 0);
+    EXPECT_EQ(time.enqueue(time.create(true), Engine::kKernels, 20, 0.1).start, 0);
+    EXPECT_EQ(time.enqueue(time.create(true), Engine::kKernels, 10, 0.1).start, 10);
+}
+
+TEST(Timeline, ManyKernelsWithoutAWaitStayInOrder) {
+    Timeline time;
+    const Stream stream = time.create(true);
+    for (int i = 0; i < 2000; ++i) EXPECT_EQ(time.enqueue(stream, Engine::kKernels, 1, 0.01).start, i);
+    // Another stream's kernel may start early, but not where the past is forgotten.
+    EXPECT_LT(time.enqueue(time.create(false), Engine::kKernels, 1, 0.01).start, 2000);
+}
+
+TEST(Timeline, ADestroyedStreamRunsToItsEnd) {
+    Timeline time;
+    const Stream stream = time.create(true);
+    time.enqueue(stream, Engine::kKernels, 100);
+    time.destroy(stream);
+    EXPECT_EQ(time.end_of(kDefaultStream), 100);
+    time.host_waits_for_all();
+    EXPECT_EQ(time.host(), 100);
+}
+
+TEST(Timeline, TheHostWaitsForPagesThatItTouches) {
+    Timeline time;
+    time.enqueue(kDefaultStream, Engine::kToHost, 50);
+    const Timeline::Span span = time.now(Engine::kToHost, 10);
+    EXPECT_EQ(span.start, 50);
+    EXPECT_EQ(time.host(), 60);
+}
+
 }  // namespace
 }  // namespace lanescope::emulator

@@ -1,7 +1,10 @@
 #include "exec/device_memory.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <bit>
@@ -11,11 +14,13 @@
 namespace lanescope::exec {
 namespace {
 
-constexpr uint64_t kPage = 4096;
+constexpr uint64_t kPage = kHostPageBytes;
 constexpr uint64_t kHugePage = 2 << 20;
 constexpr uint64_t kShadowBase = 0x2800'0000'0000;    // where the bytes of the device arena are, for the emulator
-constexpr uint64_t kHostBase = 0x3000'0000'0000;      // pinned and managed memory: host and device address at once
-constexpr uint64_t kHostBytes = uint64_t(1) << 38;    // 256 GiB of addresses, used as needed
+constexpr uint64_t kHostBase = 0x3000'0000'0000;      // pinned memory: host and device address at once
+constexpr uint64_t kManagedBase = 0x3800'0000'0000;   // managed memory, as the program sees it
+constexpr uint64_t kManagedShadowBase = 0x3c00'0000'0000;  // the same bytes for the emulator
+constexpr uint64_t kHostBytes = uint64_t(1) << 38;    // 256 GiB of addresses each, used as needed
 
 constexpr uint64_t round_up(uint64_t value, uint64_t unit) { return (value + unit - 1) / unit * unit; }
 
@@ -25,16 +30,22 @@ constexpr uint64_t unit(Region region) {
 }
 
 /// Reserves addresses at `base`, or wherever there is room when another mapping stands there (sanitizers claim odd places).
-uint64_t reserve(uint64_t base, uint64_t bytes, int protection) {
-    const int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
-    void* p = mmap(reinterpret_cast<void*>(base), bytes, protection, flags | MAP_FIXED_NOREPLACE, -1, 0);
-    if (p == MAP_FAILED) p = mmap(nullptr, bytes, protection, flags, -1, 0);
+/// `file`: what is mapped, shared; -1: private memory.
+uint64_t reserve(uint64_t base, uint64_t bytes, int protection, int file = -1) {
+    const int flags = (file < 0 ? MAP_PRIVATE | MAP_ANONYMOUS : MAP_SHARED) | MAP_NORESERVE;
+    void* p = mmap(reinterpret_cast<void*>(base), bytes, protection, flags | MAP_FIXED_NOREPLACE, file, 0);
+    if (p == MAP_FAILED) p = mmap(nullptr, bytes, protection, flags, file, 0);
     return p == MAP_FAILED ? 0 : reinterpret_cast<uint64_t>(p);
 }
 
-void forget(uint64_t host, uint64_t bytes) {
-    const uint64_t first = round_up(host, kPage), last = (host + bytes) / kPage * kPage;
-    if (first < last) madvise(reinterpret_cast<void*>(first), last - first, MADV_DONTNEED);
+/// A file in memory of `bytes`; -1: not to be had here (a limit on file sizes would end the process: it is asked first).
+int memory_file(uint64_t bytes) {
+    rlimit limit{};
+    if (getrlimit(RLIMIT_FSIZE, &limit) != 0 || (limit.rlim_cur != RLIM_INFINITY && limit.rlim_cur < bytes)) return -1;
+    const int file = memfd_create("lanescope managed memory", MFD_CLOEXEC);
+    if (file >= 0 && ftruncate(file, off_t(bytes)) == 0) return file;
+    if (file >= 0) close(file);
+    return -1;
 }
 
 }  // namespace
@@ -47,18 +58,24 @@ base::Result<std::unique_ptr<DeviceMemory>> DeviceMemory::create(uint64_t capaci
     const uint64_t device = reserve(kDeviceBase, memory->device_bytes_, PROT_NONE);
     const uint64_t shadow = reserve(kShadowBase, memory->device_bytes_, PROT_READ | PROT_WRITE);
     const uint64_t host = reserve(kHostBase, kHostBytes, PROT_READ | PROT_WRITE);
-    if (device == 0 || shadow == 0 || host == 0)
+    const int file = memory_file(kHostBytes);
+    const uint64_t managed = reserve(kManagedBase, kHostBytes, PROT_READ | PROT_WRITE, file);
+    const uint64_t managed_shadow = file < 0 ? managed : reserve(kManagedShadowBase, kHostBytes, PROT_READ | PROT_WRITE, file);
+    if (file >= 0) close(file);
+    if (device == 0 || shadow == 0 || host == 0 || managed == 0 || managed_shadow == 0)
         return base::error(fmt::format("cannot reserve addresses for {} bytes of device memory: {} (is there a limit on virtual memory, "
                                        "ulimit -v?)", capacity, std::strerror(errno)));
     memory->device_base_ = device;
     madvise(reinterpret_cast<void*>(shadow), memory->device_bytes_, MADV_HUGEPAGE);
     memory->device_ = {device, memory->device_bytes_, int64_t(shadow - device), {{device, memory->device_bytes_}}};
     memory->host_ = {host, kHostBytes, 0, {{host, kHostBytes}}};
+    const uint64_t first = round_up(managed, kHugePage);
+    memory->managed_ = {first, kHostBytes - (first - managed), int64_t(managed_shadow - managed), {{first, kHostBytes - (first - managed)}}};
     return memory;
 }
 
 DeviceMemory::~DeviceMemory() {
-    for (const Arena* arena : {&device_, &host_}) {
+    for (const Arena* arena : {&device_, &host_, &managed_}) {
         if (arena->bytes == 0) continue;
         munmap(reinterpret_cast<void*>(arena->begin), arena->bytes);
         if (arena->host_delta != 0) munmap(reinterpret_cast<void*>(arena->begin + uint64_t(arena->host_delta)), arena->bytes);
@@ -100,7 +117,7 @@ bool DeviceMemory::release(uint64_t address) {
     if (it == live_.end()) return false;
     Allocation& old = it->second;
     if (old.region != Region::kRegistered) {
-        forget(old.begin + uint64_t(old.host_delta), old.bytes);
+        forget(old.region, old.begin + uint64_t(old.host_delta), old.bytes);
         // Whole pages are zero now; what shares a page with a neighbour is cleared by hand.
         const uint64_t host = old.begin + uint64_t(old.host_delta);
         const uint64_t first = std::min(round_up(host, kPage), host + old.bytes), last = std::max(first, (host + old.bytes) / kPage * kPage);
@@ -131,6 +148,43 @@ bool DeviceMemory::release(uint64_t address) {
     live_.erase(it);
     ++generation_;
     return true;
+}
+
+/// The whole pages of a range are zero from now on and cost nothing.
+void DeviceMemory::forget(Region region, uint64_t host, uint64_t bytes) {
+    const uint64_t first = round_up(host, kPage), last = (host + bytes) / kPage * kPage;
+    if (first >= last) return;
+    const bool shared = region == Region::kManaged && managed_.host_delta != 0;
+    madvise(reinterpret_cast<void*>(first), last - first, shared ? MADV_REMOVE : MADV_DONTNEED);
+}
+
+std::vector<const Allocation*> DeviceMemory::managed() const {
+    std::vector<const Allocation*> all;
+    for (auto it = live_.lower_bound(managed_.begin); it != live_.end() && it->first - managed_.begin < managed_.bytes; ++it)
+        if (it->second.region == Region::kManaged) all.push_back(&it->second);
+    return all;
+}
+
+bool DeviceMemory::host_touched(uint64_t begin, std::span<uint8_t> pages) const {
+    if (managed_.host_delta == 0) return false;
+    const int file = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
+    if (file < 0) return false;
+    constexpr uint64_t kPresent = uint64_t(1) << 63;   // an entry of 8 bytes a page: the page is mapped for the program
+    uint64_t entries[1024];
+    size_t done = 0;
+    while (done < pages.size()) {
+        const size_t part = std::min(pages.size() - done, std::size(entries));
+        if (pread(file, entries, part * 8, off_t((begin / kPage + done) * 8)) != ssize_t(part * 8)) break;
+        for (size_t i = 0; i < part; ++i) pages[done + i] = (entries[i] & kPresent) != 0;
+        done += part;
+    }
+    close(file);
+    return done == pages.size();
+}
+
+void DeviceMemory::hide_from_host(uint64_t begin, uint64_t bytes) {
+    // Of a shared mapping this drops the program's page table entries only: the bytes stay, the next access maps them again.
+    if (managed_.host_delta != 0) madvise(reinterpret_cast<void*>(begin / kPage * kPage), bytes + begin % kPage, MADV_DONTNEED);
 }
 
 void DeviceMemory::set_read_only(uint64_t address, bool read_only) {
@@ -180,7 +234,7 @@ bool DeviceMemory::fill(uint64_t address, uint32_t value, uint32_t width, uint64
         const auto host_address = reinterpret_cast<uint64_t>(to);
         const uint64_t first = round_up(host_address, kPage), last = (host_address + bytes) / kPage * kPage;
         std::memset(to, 0, first - host_address);
-        forget(first, last - first);
+        forget(find(address)->region, first, last - first);
         std::memset(reinterpret_cast<void*>(last), 0, host_address + bytes - last);
     } else if (same_bytes) {
         std::memset(to, int(value & 0xff), bytes);

@@ -2,13 +2,15 @@
 //
 // Device allocations live in an arena at the same address in every run. The host cannot read it (reserved without access, so that a host
 // dereference faults as on hardware); their bytes are elsewhere in the host's memory, at Allocation::host_delta from the device address.
-// Host-visible allocations (pinned, mapped, managed) have one address for both sides. Untouched memory costs nothing.
+// Host-visible allocations (pinned, mapped, managed) have one address for both sides. Managed memory is mapped twice, once for the program
+// and once for us, so that the pages that the program has touched can be told from those that kernels have. Untouched memory costs nothing.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -43,6 +45,9 @@ struct Nearest {
     bool freed = false;                   ///< it was released: use after free
 };
 
+/// Unit of what the host touches.
+constexpr uint64_t kHostPageBytes = 4096;
+
 class DeviceMemory {
 public:
     static constexpr uint64_t kAlignment = 512;  ///< of every allocation, as cudaMalloc's
@@ -74,6 +79,15 @@ public:
     /// Fills [address, address + count × width) with `width`-byte (1, 2, 4) values. Zeroing big ranges gives their memory back.
     bool fill(uint64_t address, uint32_t value, uint32_t width, uint64_t count);
 
+    /// Live managed allocations, in address order. All lie behind managed_begin(), a multiple of 2 MiB.
+    std::vector<const Allocation*> managed() const;
+    uint64_t managed_begin() const { return managed_.begin; }
+    /// Which of the managed pages from `begin` on the program has touched since hide_from_host: pages[i] is 1 for those. The system maps
+    /// up to 16 neighbours of a page that is read. False: this system does not tell.
+    bool host_touched(uint64_t begin, std::span<uint8_t> pages) const;
+    /// The program's next access to these managed pages will be seen; the program itself notices nothing.
+    void hide_from_host(uint64_t begin, uint64_t bytes);
+
     uint64_t capacity() const { return capacity_; }
     uint64_t used() const { return used_; }          ///< device memory: kDevice and kManaged, rounded to kAlignment
     /// Live allocations in address order, for leak reports.
@@ -86,12 +100,13 @@ private:
         std::map<uint64_t, uint64_t> free;           ///< begin → bytes
     };
     DeviceMemory() = default;
-    Arena& arena(Region region) { return region == Region::kDevice || region == Region::kHeap ? device_ : host_; }
+    Arena& arena(Region region) { return region == Region::kManaged ? managed_ : region == Region::kHost ? host_ : device_; }
+    void forget(Region region, uint64_t host, uint64_t bytes);
 
     static constexpr uint64_t kDeviceBase = 0x2000'0000'0000;  ///< above what sanitizers claim
     static constexpr size_t kFreedKept = 4096;       ///< released allocations remembered for messages
     uint64_t capacity_ = 0, used_ = 0, device_base_ = 0, device_bytes_ = 0, generation_ = 1, next_id_ = 1;
-    Arena device_, host_;
+    Arena device_, host_, managed_;
     std::map<uint64_t, Allocation> live_;
     std::vector<Allocation> freed_;                  ///< oldest first, a ring once kFreedKept are there
     size_t freed_next_ = 0;

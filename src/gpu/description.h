@@ -79,6 +79,8 @@ struct Description {
     double pageable_h2d_bytes_per_second = 0, pageable_d2h_bytes_per_second = 0;
     double blocks_launched_per_clock = 1; ///< rate of block launches, whole GPU, per SM clock
     double launch_overhead_ns = 0;        ///< shortest kernel
+    uint32_t max_resident_grids = 128;    ///< kernels that can run at the same time
+    bool page_faults = true;              ///< managed memory moves page by page when touched (Pascal and later), else before a kernel
 
     /// Where a number comes from: `text` is the value as the file writes it ("60 MiB").
     struct Origin {

@@ -176,7 +176,8 @@ INSTANTIATE_TEST_SUITE_P(
         Broken{"UnknownTransfer", "[sources]", "transfers = {\"by_pigeon.pinned\" = [[[1, 2], [3, 4]], \"guide\"]}\n[sources]",
                "t4.toml:LINE:14: error: unknown transfer 'by_pigeon.pinned'; known: host_to_device.pageable, host_to_device.pinned, "
                "host_to_device.write_combined, device_to_host.pageable, device_to_host.pinned, device_to_device.device, memset.device, "
-               "prefetch_to_device.managed, prefetch_to_host.managed\n"
+               "prefetch_to_device.managed, prefetch_to_host.managed, migration_to_device.managed, "
+               "migration_to_host.managed\n"
                "transfers = {\"by_pigeon.pinned\" = [[[1, 2], [3, 4]], \"guide\"]}\n             ^"},
         Broken{"CurveDescends", "[sources]", "transfers = {\"memset.device\" = [[[1, 2], [3, 1]], \"guide\"]}\n[sources]",
                "t4.toml:LINE:42: error: 'memset.device' needs points [bytes, ns], both ascending\n"

@@ -29,6 +29,7 @@ constexpr Key kKeys[] = {
     {"multiprocessors", "warp_allocation_granularity", &D::warp_allocation_granularity, Unit::kNone, 1, 16},
     {"multiprocessors", "blocks_launched_per_clock", &D::blocks_launched_per_clock, Unit::kNone, 0.01, 64},
     {"multiprocessors", "launch_overhead", &D::launch_overhead_ns, Unit::kTime, 1, 1e6},
+    {"multiprocessors", "max_resident_grids", &D::max_resident_grids, Unit::kNone, 1, 1024},
 
     {"l1", "l1", &D::l1_bytes, Unit::kBytes, kKi, kMi},
     {"l1", "l1_ways", &D::l1_ways, Unit::kNone, 1, 4096, true},
@@ -72,6 +73,7 @@ constexpr Key kKeys[] = {
     {"host", "link_pinned", &D::link_bytes_per_second, Unit::kRate, 1e8, 1e13},
     {"host", "link_pageable_h2d", &D::pageable_h2d_bytes_per_second, Unit::kRate, 1e8, 1e13},
     {"host", "link_pageable_d2h", &D::pageable_d2h_bytes_per_second, Unit::kRate, 1e8, 1e13},
+    {"host", "page_faults", &D::page_faults, Unit::kFlag},
 };
 
 }  // namespace

@@ -40,7 +40,7 @@ inline constexpr std::string_view kConfidenceNames[] = {"datasheet", "whitepaper
 inline constexpr std::string_view kTransferNames[] = {
     "host_to_device.pageable", "host_to_device.pinned",   "host_to_device.write_combined", "device_to_host.pageable",
     "device_to_host.pinned",   "device_to_device.device", "memset.device",                 "prefetch_to_device.managed",
-    "prefetch_to_host.managed"};
+    "prefetch_to_host.managed", "migration_to_device.managed", "migration_to_host.managed"};
 inline constexpr std::string_view kCoalescingNames[] = {"kepler", "maxwell", "sectors"};
 
 }  // namespace lanescope::gpu

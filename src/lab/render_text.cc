@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -66,11 +67,14 @@ std::string table(const ExperimentResult& result, const Style& style) {
     const auto build = [&](size_t first, size_t last) {
         std::vector<std::vector<std::string>> cells(2);
         for (const std::string& field : e.rows) cells[0].push_back(field), cells[1].emplace_back();
-        for (const Column& column : e.columns)
+        for (const Column& column : e.columns) {
+            bool named = false;   // at the first GPU that knows the column: those that do not are left out
             for (size_t g = first; column.shown && g < last; ++g) {
-                cells[0].push_back(g == first || last - first == 1 ? column.label.en : "");
+                const bool known = std::any_of(rows.begin(), rows.end(), [&](const auto& row) { return row.second[g] && number_in(*row.second[g], column.name); });
+                cells[0].push_back(known && !std::exchange(named, named || known) ? column.label.en : "");
                 cells[1].push_back(result.gpus[g].gpu);
             }
+        }
         for (const std::string& name : names) {
             const auto& entry = rows[name];
             const Row* any = nullptr;

@@ -179,6 +179,7 @@ Launch read_launch(const Node& node) {
     read_dim(node.member("grid"), launch.grid);
     read_dim(node.member("block"), launch.block);
     if (node.has("stream")) launch.stream = node.member("stream").integer<uint32_t>();
+    if (node.has("start_ns")) launch.start_ns = node.member("start_ns").real(0);
     launch.metrics = read_metrics(node.member("metrics"), 0);
     node.member("lines").elements([&](const Node& line) { launch.lines.push_back(read_line(line)); });
     if (node.has("notes")) launch.notes = read_texts(node.member("notes"));
@@ -194,6 +195,7 @@ Transfer read_transfer(const Node& node) {
     if (node.has("stream")) transfer.stream = node.member("stream").integer<uint32_t>();
     if (node.has("start_ns")) transfer.start_ns = node.member("start_ns").real(0);
     if (node.has("duration_ns")) transfer.duration_ns = node.member("duration_ns").real(0);
+    if (node.has("launch")) transfer.launch = node.member("launch").integer<uint64_t>();
     return transfer;
 }
 

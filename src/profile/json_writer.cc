@@ -208,6 +208,7 @@ void write(Writer& json, const Launch& launch, bool broken) {
         write_dim(json.key("grid"), launch.grid);
         write_dim(json.key("block"), launch.block);
         json.key("stream").integer(launch.stream);
+        if (launch.start_ns) json.key("start_ns").real(*launch.start_ns);
         if (broken) json.line(4);
         write(json.key("metrics"), launch.metrics);
         if (broken) json.line(4);
@@ -230,6 +231,7 @@ void write(Writer& json, const Transfer& transfer) {
         json.key("stream").integer(transfer.stream);
         json.key("start_ns").real(transfer.start_ns);
         json.key("duration_ns").real(transfer.duration_ns);
+        if (transfer.launch) json.key("launch").integer(*transfer.launch);
     });
 }
 

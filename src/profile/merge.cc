@@ -51,7 +51,10 @@ void append(Profile& profile, Profile&& later) {
         fault.launch += before;
         profile.faults.push_back(std::move(fault));
     }
-    profile.transfers.insert(profile.transfers.end(), later.transfers.begin(), later.transfers.end());
+    for (Transfer& transfer : later.transfers) {
+        if (transfer.launch) *transfer.launch += before;
+        profile.transfers.push_back(std::move(transfer));
+    }
     profile.sources.merge(later.sources);
     profile.settings.merge(later.settings);
 }

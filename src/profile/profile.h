@@ -63,6 +63,7 @@ struct Launch {
     std::string symbol;
     uint32_t grid[3] = {1, 1, 1}, block[3] = {1, 1, 1};
     uint32_t stream = 0;
+    std::optional<double> start_ns;       ///< on the predicted (or measured) device timeline, as Transfer::start_ns
     Metrics metrics;
     std::vector<Line> lines;
     std::vector<std::string> notes;       ///< what is known to differ from hardware here, and why
@@ -70,11 +71,13 @@ struct Launch {
 };
 
 struct Transfer {
-    std::string kind;                     ///< host_to_device, device_to_host, device_to_device, peer, memset, prefetch, migration, …
+    std::string kind;                     ///< host_to_device, device_to_host, device_to_device, host_to_host, peer, memset, prefetch_to_device,
+                                          ///< migration_to_device (also …_to_host), zero_copy_read, zero_copy_write
     std::string memory;                   ///< pageable, pinned, write_combined, mapped, managed, device, array
     uint64_t bytes = 0;
     uint32_t stream = 0;
     double start_ns = 0, duration_ns = 0; ///< on the predicted (or measured) device timeline; duration 0: not known
+    std::optional<uint64_t> launch{};     ///< index of the kernel whose accesses caused it and in whose time it lies
 };
 
 struct Fault {

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "analysis/pattern.h"
+#include "analysis/timeline.h"
 #include "report/text.h"
 
 namespace lanescope::report {
@@ -22,6 +23,7 @@ using analysis::Grade;
 using analysis::KernelSummary;
 using analysis::SourceRow;
 
+constexpr std::string_view kTimelineKinds[] = {"kernel", "to_device", "to_host", "on_device"};
 constexpr std::string_view kGrades[] = {"good", "fair", "bad"};
 std::string_view grade(Grade g) { return kGrades[static_cast<size_t>(g)]; }
 
@@ -135,14 +137,15 @@ std::string inside_script(const Json& json) {
 
 std::string html(const analysis::Summary& summary) {
     const profile::Profile& profile = *summary.profile;
-    Json kernels = Json::array(), sources = Json::object(), transfers = Json::array(), rows = Json::array(), faults = Json::array();
+    Json kernels = Json::array(), sources = Json::object(), items = Json::array(), rows = Json::array(), faults = Json::array();
     for (const KernelSummary& kernel : summary.kernels) {
         kernels.push_back(kernel_json(kernel, summary));
         for (const SourceRow& row : kernel.lines)
             if (const auto at = profile.sources.find(row.file); at != profile.sources.end() && !sources.contains(row.file)) sources[row.file] = at->second;
     }
-    for (const profile::Transfer& transfer : profile.transfers)
-        transfers.push_back({{"kind", transfer.kind}, {"memory", transfer.memory}, {"bytes", transfer.bytes}, {"start_ns", transfer.start_ns}, {"duration_ns", transfer.duration_ns}});
+    const analysis::Timeline timeline = analysis::timeline_of(profile);
+    for (const analysis::TimelineItem& item : timeline.items)
+        items.push_back({{"kind", kTimelineKinds[size_t(item.kind)]}, {"name", item.name}, {"stream", item.stream}, {"bytes", item.bytes}, {"start_ns", item.start_ns}, {"end_ns", item.end_ns}});
     for (const analysis::TransferRow& row : summary.transfers)
         rows.push_back({{"kind", row.kind}, {"memory", row.memory}, {"count", row.count}, {"bytes", row.bytes}, {"duration_ns", row.duration_ns}});
     for (const profile::Fault& fault : profile.faults)
@@ -150,7 +153,8 @@ std::string html(const analysis::Summary& summary) {
     const Json gpu = Json::parse(profile.gpu_json, nullptr, false);
     const Json data = {{"gpu", profile.gpu_name}, {"memory", gpu.is_object() && gpu.contains("memory_type") ? gpu["memory_type"] : Json("device memory")},
                        {"backend", profile.backend}, {"argv", profile.argv}, {"settings", profile.settings}, {"total_ns", summary.total_ns}, {"kernels", kernels},
-                       {"sources", sources}, {"transfers", transfers}, {"transfer_rows", rows}, {"faults", faults}};
+                       {"sources", sources}, {"timeline", {{"items", items}, {"streams", timeline.streams}, {"end_ns", timeline.end_ns}, {"kernels_ns", timeline.kernels_ns}, {"copies_ns", timeline.copies_ns}, {"both_ns", timeline.both_ns}}},
+                       {"transfer_rows", rows}, {"faults", faults}};
     constexpr std::string_view kMark = "@DATA@";
     const size_t at = kPage.find(kMark);
     std::string out(kPage.substr(0, at));

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "base/diagnostic.h"
+#include "report/timeline.h"
 
 namespace lanescope::report {
 namespace {
@@ -256,6 +257,9 @@ std::string terminal(const Summary& summary, const Style& style) {
     if (shown < summary.kernels.size())
         out += "\n" + paint(style, Color::kDim, fmt::format("{} cheaper kernels are not shown in detail (--verbose shows all)", summary.kernels.size() - shown)) + "\n";
     if (const std::string transfers = transfer_text(style, summary); !transfers.empty()) out += "\n" + transfers;
+    if (const std::string streams = timeline_text(style, analysis::timeline_of(profile)); !streams.empty()) out += "\n" + streams;
+    if (profile.backend == "emulated" && summary.total_ns > 0)
+        out += "\n" + paint(style, Color::kDim, wrap("Times are predicted: the program's CUDA events show them, clocks of the host show how long the emulation takes.", style.width, 0)) + "\n";
     return out;
 }
 

@@ -8,6 +8,8 @@ namespace {
 
 // Shortest copies of an H200 (recorded curve), taken for GPUs without one.
 constexpr double kPinnedOverheadNs = 4000, kPageableOverheadNs = 8000, kDeviceOverheadNs = 3000;
+// Shortest prefetches of managed memory of an H200: the driver changes page tables on both sides.
+constexpr double kMovedToDeviceOverheadNs = 44000, kMovedToHostOverheadNs = 35000;
 // Shares of the theoretical peak that an H200 reaches at 1 GiB.
 constexpr double kCopyShare = 0.88, kMemsetShare = 0.94;
 
@@ -26,10 +28,15 @@ TransferTime transfer_time(const gpu::Description& gpu, std::string_view kind, s
     if (bytes == 0) return {};
     const double size = double(bytes), peak = gpu.peak_bytes_per_second();
     if (memory == "mapped") memory = "pinned";
-    if (const auto curve = gpu.transfers.find(std::string(kind) + '.' + std::string(memory)); curve != gpu.transfers.end())
-        return {interpolate(curve->second, size), true};
+    const auto curve_of = [&](std::string_view name) { return gpu.transfers.find(std::string(name) + '.' + std::string(memory)); };
+    if (const auto curve = curve_of(kind); curve != gpu.transfers.end()) return {interpolate(curve->second, size), true};
+    if (kind.starts_with("migration_"))   // faults make the driver do what it does for a prefetch
+        if (const auto curve = curve_of(kind.ends_with("host") ? "prefetch_to_host" : "prefetch_to_device"); curve != gpu.transfers.end())
+            return {interpolate(curve->second, size), false};
     if (kind == "memset") return {kDeviceOverheadNs + size / (kMemsetShare * peak) * 1e9, false};
     if (kind == "device_to_device") return {kDeviceOverheadNs + 2 * size / (kCopyShare * peak) * 1e9, false};
+    if (kind.starts_with("migration_") || kind.starts_with("prefetch_"))
+        return {(kind.ends_with("host") ? kMovedToHostOverheadNs : kMovedToDeviceOverheadNs) + size / gpu.link_bytes_per_second * 1e9, false};
     if (memory == "pageable") {
         const double rate = kind == "device_to_host" ? gpu.pageable_d2h_bytes_per_second : gpu.pageable_h2d_bytes_per_second;
         return {kPageableOverheadNs + size / rate * 1e9, false};

@@ -72,8 +72,10 @@ LANESCOPE_API cudaError_t prefetch_12(const void* pointer, size_t bytes, cudaMem
 
 cudaError_t get_properties_11(Properties11* properties, int device) { return get_properties(properties, device); }
 cudaError_t get_properties_12(Properties12* properties, int device) { return get_properties(properties, device); }
-cudaError_t advise_11(const void* pointer, size_t bytes, int, int) { return advise(pointer, bytes); }
-cudaError_t advise_12(const void* pointer, size_t bytes, int, cudaMemLocation) { return advise(pointer, bytes); }
+cudaError_t advise_11(const void* pointer, size_t bytes, int advice, int device) { return advise(pointer, bytes, advice, device == cudaCpuDeviceId); }
+cudaError_t advise_12(const void* pointer, size_t bytes, int advice, cudaMemLocation location) {
+    return advise(pointer, bytes, advice, location.type != cudaMemLocationTypeDevice);
+}
 cudaError_t prefetch_11(const void* pointer, size_t bytes, int device, cudaStream_t stream) { return prefetch(pointer, bytes, device == cudaCpuDeviceId, stream); }
 cudaError_t prefetch_11_ptsz(const void* pointer, size_t bytes, int device, cudaStream_t stream) { return prefetch_11(pointer, bytes, device, stream); }
 cudaError_t prefetch_12(const void* pointer, size_t bytes, cudaMemLocation location, unsigned, cudaStream_t stream) {

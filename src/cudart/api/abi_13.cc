@@ -13,7 +13,9 @@ LANESCOPE_API cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, in
         return cudaSuccess;
     });
 }
-LANESCOPE_API cudaError_t cudaMemAdvise(const void* pointer, size_t bytes, cudaMemoryAdvise, cudaMemLocation) { return advise(pointer, bytes); }
+LANESCOPE_API cudaError_t cudaMemAdvise(const void* pointer, size_t bytes, cudaMemoryAdvise advice, cudaMemLocation location) {
+    return advise(pointer, bytes, advice, location.type != cudaMemLocationTypeDevice);
+}
 LANESCOPE_API cudaError_t cudaMemPrefetchAsync(const void* pointer, size_t bytes, cudaMemLocation location, unsigned, cudaStream_t stream) {
     return prefetch(pointer, bytes, location.type != cudaMemLocationTypeDevice, stream);
 }

@@ -44,13 +44,16 @@ bool locate(Context& context, const Side& side, uint64_t bytes, Place& place) {
     return place.host != nullptr;
 }
 
-const char* memory_name(const Place& host_side, bool array) {
-    if (array) return "array";
+const char* memory_name(const Runtime& runtime, const Place& host_side, bool array) {
     switch (host_side.where) {
         case Where::kPageable: return "pageable";
-        case Where::kPinned: return "pinned";
+        case Where::kPinned: {
+            const auto flags = runtime.host_flags.find(host_side.allocation->begin);
+            if (flags == runtime.host_flags.end()) return "pinned";
+            return flags->second & cudaHostAllocWriteCombined ? "write_combined" : flags->second & cudaHostAllocMapped ? "mapped" : "pinned";
+        }
         case Where::kManaged: return "managed";
-        case Where::kDevice: return "device";
+        case Where::kDevice: return array ? "array" : "device";
     }
     return "";
 }
@@ -90,7 +93,7 @@ cudaError_t copy(Runtime& runtime, Context& context, const Side& to, const Side&
         : outof                         ? Direction::kDeviceToHost
                                         : Direction::kHostToHost;
     const Place& host_side = into && !outof ? source : target;
-    emulator::Timeline::Span span = context.transfer(direction, memory_name(host_side, to.array || from.array), target.device() ? to.address : 0,
+    emulator::Timeline::Span span = context.transfer(direction, memory_name(runtime, host_side, to.array || from.array), target.device() ? to.address : 0,
                                                      source.device() ? from.address : 0, uint64_t(width) * height * depth, id);
     // Asynchronous copies of pageable memory wait as well; copies inside the device never do.
     bool waits = direction != Direction::kDeviceToDevice && (!async || target.where == Where::kPageable || source.where == Where::kPageable);
@@ -244,8 +247,12 @@ LANESCOPE_API cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t byt
     return copy_1d(to, from, bytes, kind, stream, true);
 }
 LANESCOPE_ALIAS(cudaMemcpyAsync, cudaMemcpyAsync_ptsz);
-LANESCOPE_API cudaError_t cudaMemcpyPeer(void* to, int, const void* from, int, size_t bytes) { return copy_1d(to, from, bytes, cudaMemcpyDefault, nullptr, false); }
-LANESCOPE_API cudaError_t cudaMemcpyPeerAsync(void* to, int, const void* from, int, size_t bytes, cudaStream_t stream) {
+LANESCOPE_API cudaError_t cudaMemcpyPeer(void* to, int to_device, const void* from, int from_device, size_t bytes) {
+    if (to_device != 0 || from_device != 0) return record(cudaErrorInvalidDevice);
+    return copy_1d(to, from, bytes, cudaMemcpyDefault, nullptr, false);
+}
+LANESCOPE_API cudaError_t cudaMemcpyPeerAsync(void* to, int to_device, const void* from, int from_device, size_t bytes, cudaStream_t stream) {
+    if (to_device != 0 || from_device != 0) return record(cudaErrorInvalidDevice);
     return copy_1d(to, from, bytes, cudaMemcpyDefault, stream, true);
 }
 
@@ -320,6 +327,7 @@ LANESCOPE_API cudaError_t cudaMemcpy3DAsync(const cudaMemcpy3DParms* parameters,
 LANESCOPE_ALIAS(cudaMemcpy3DAsync, cudaMemcpy3DAsync_ptsz);
 LANESCOPE_API cudaError_t cudaMemcpy3DPeerAsync(const cudaMemcpy3DPeerParms* p, cudaStream_t stream) {
     if (!p) return record(cudaErrorInvalidValue);
+    if (p->srcDevice != 0 || p->dstDevice != 0) return record(cudaErrorInvalidDevice);
     cudaMemcpy3DParms same{p->srcArray, p->srcPos, p->srcPtr, p->dstArray, p->dstPos, p->dstPtr, p->extent, cudaMemcpyDefault};
     return copy_3d(&same, stream, true);
 }

@@ -7,7 +7,8 @@
 
 namespace lanescope::cudart {
 
-cudaError_t advise(const void* pointer, size_t bytes);
+/// `host`: the location that the advice names is the host.
+cudaError_t advise(const void* pointer, size_t bytes, int advice, bool host);
 cudaError_t prefetch(const void* pointer, size_t bytes, bool to_host, cudaStream_t stream);
 
 /// One side of a copy: rows and slices of bytes at a (unified) address.

@@ -32,6 +32,7 @@ cudaError_t release(Context& context, void* pointer, std::initializer_list<Regio
     const Allocation* allocation = context.memory().find(address_of(pointer));
     if (!allocation || allocation->begin != address_of(pointer) || std::find(regions.begin(), regions.end(), allocation->region) == regions.end())
         return cudaErrorInvalidValue;
+    if (allocation->region == Region::kManaged) context.settle_managed();
     context.unmapped(*allocation);
     context.timeline().host_waits_for_all();   // freeing waits for what may still use the memory
     return context.memory().release(allocation->begin) ? cudaSuccess : cudaErrorInvalidValue;
@@ -64,8 +65,13 @@ LANESCOPE_API cudaError_t cudaMalloc3D(cudaPitchedPtr* out, cudaExtent extent) {
     return cudaSuccess;
 }
 
-LANESCOPE_API cudaError_t cudaHostAlloc(void** pointer, size_t bytes, unsigned) {
-    return call([&](Runtime&, Context& context) { return allocate(context, pointer, bytes, Region::kHost, "cudaHostAlloc"); });
+LANESCOPE_API cudaError_t cudaHostAlloc(void** pointer, size_t bytes, unsigned flags) {
+    return call([&](Runtime& runtime, Context& context) {
+        if (flags & ~unsigned(cudaHostAllocPortable | cudaHostAllocMapped | cudaHostAllocWriteCombined)) return cudaErrorInvalidValue;
+        const cudaError_t error = allocate(context, pointer, bytes, Region::kHost, "cudaHostAlloc");
+        if (!error && *pointer) runtime.host_flags[address_of(*pointer)] = flags;
+        return error;
+    });
 }
 
 LANESCOPE_API cudaError_t cudaMallocHost(void** pointer, size_t bytes) {
@@ -73,7 +79,11 @@ LANESCOPE_API cudaError_t cudaMallocHost(void** pointer, size_t bytes) {
 }
 
 LANESCOPE_API cudaError_t cudaFreeHost(void* pointer) {
-    return call([&](Runtime&, Context& context) { return release(context, pointer, {Region::kHost}); });
+    return call([&](Runtime& runtime, Context& context) {
+        const cudaError_t error = release(context, pointer, {Region::kHost});
+        if (!error) runtime.host_flags.erase(address_of(pointer));
+        return error;
+    });
 }
 
 LANESCOPE_API cudaError_t cudaMallocManaged(void** pointer, size_t bytes, unsigned flags) {
@@ -83,20 +93,23 @@ LANESCOPE_API cudaError_t cudaMallocManaged(void** pointer, size_t bytes, unsign
     });
 }
 
-LANESCOPE_API cudaError_t cudaHostRegister(void* pointer, size_t bytes, unsigned) {
-    return call([&](Runtime&, Context& context) {
+LANESCOPE_API cudaError_t cudaHostRegister(void* pointer, size_t bytes, unsigned flags) {
+    return call([&](Runtime& runtime, Context& context) {
         if (!pointer || !bytes) return cudaErrorInvalidValue;
         if (context.memory().find(address_of(pointer))) return cudaErrorHostMemoryAlreadyRegistered;
         const Allocation* allocation = context.memory().adopt(pointer, bytes);
         if (!allocation) return cudaErrorHostMemoryAlreadyRegistered;
         context.mapped(*allocation);
+        runtime.host_flags[address_of(pointer)] = flags & (cudaHostRegisterPortable | cudaHostRegisterMapped);   // as cudaHostAlloc's
         return cudaSuccess;
     });
 }
 
 LANESCOPE_API cudaError_t cudaHostUnregister(void* pointer) {
-    return call([&](Runtime&, Context& context) {
-        return pointer && release(context, pointer, {Region::kRegistered}) == cudaSuccess ? cudaSuccess : cudaErrorHostMemoryNotRegistered;
+    return call([&](Runtime& runtime, Context& context) {
+        if (!pointer || release(context, pointer, {Region::kRegistered}) != cudaSuccess) return cudaErrorHostMemoryNotRegistered;
+        runtime.host_flags.erase(address_of(pointer));
+        return cudaSuccess;
     });
 }
 
@@ -110,10 +123,11 @@ LANESCOPE_API cudaError_t cudaHostGetDevicePointer(void** device, void* host, un
 }
 
 LANESCOPE_API cudaError_t cudaHostGetFlags(unsigned* flags, void* host) {
-    return call([&](Runtime&, Context& context) {
+    return call([&](Runtime& runtime, Context& context) {
         const Allocation* allocation = context.memory().find(address_of(host));
-        if (!flags || !allocation || allocation->region == Region::kDevice) return cudaErrorInvalidValue;
-        *flags = cudaHostAllocMapped;
+        if (!flags || !allocation || (allocation->region != Region::kHost && allocation->region != Region::kRegistered)) return cudaErrorInvalidValue;
+        const auto known = runtime.host_flags.find(allocation->begin);
+        *flags = (known == runtime.host_flags.end() ? 0 : known->second) | cudaHostAllocMapped;   // unified addressing maps all of it
         return cudaSuccess;
     });
 }
@@ -231,7 +245,7 @@ LANESCOPE_API cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t pool, cudaMemPoo
 LANESCOPE_API cudaError_t cudaMallocFromPoolAsync(void** pointer, size_t bytes, cudaMemPool_t, cudaStream_t stream) { return cudaMallocAsync(pointer, bytes, stream); }
 LANESCOPE_ALIAS(cudaMallocFromPoolAsync, cudaMallocFromPoolAsync_ptsz);
 
-// --- managed memory: one address, always current on both sides, so that hints and migrations change the accounts only
+// --- managed memory: one address, always current on both sides, so that advice and migrations change the accounts only
 
 LANESCOPE_API cudaError_t cudaStreamAttachMemAsync(cudaStream_t, void* pointer, size_t, unsigned) {
     return call([&](Runtime&, Context& context) {
@@ -243,10 +257,25 @@ LANESCOPE_ALIAS(cudaStreamAttachMemAsync, cudaStreamAttachMemAsync_ptsz);
 
 namespace lanescope::cudart {
 
-cudaError_t advise(const void* pointer, size_t bytes) {
+cudaError_t advise(const void* pointer, size_t bytes, int advice, bool host) {
     return call([&](Runtime&, Context& context) {
         const Allocation* allocation = context.memory().find(address_of(pointer));
-        return allocation && bytes <= allocation->end() - address_of(pointer) ? cudaSuccess : cudaErrorInvalidValue;
+        if (!allocation || allocation->region != Region::kManaged || bytes > allocation->end() - address_of(pointer)) return cudaErrorInvalidValue;
+        if (!context.gpu().page_faults) return cudaErrorInvalidDevice;   // needs concurrentManagedAccess
+        using lanescope::emulator::Advice;
+        const auto give = [&](Advice kind) {
+            context.advise(address_of(pointer), bytes, kind);
+            return cudaSuccess;
+        };
+        switch (advice) {
+            case cudaMemAdviseSetReadMostly: return give(Advice::kReadMostly);
+            case cudaMemAdviseUnsetReadMostly: return give(Advice::kNotReadMostly);
+            case cudaMemAdviseSetPreferredLocation: return give(host ? Advice::kPreferHost : Advice::kPreferDevice);
+            case cudaMemAdviseUnsetPreferredLocation: return give(Advice::kNoPreference);
+            case cudaMemAdviseSetAccessedBy: return host ? cudaSuccess : give(Advice::kMapForDevice);   // the host reaches its own memory only
+            case cudaMemAdviseUnsetAccessedBy: return host ? cudaSuccess : give(Advice::kDoNotMapForDevice);
+            default: return cudaErrorInvalidValue;
+        }
     });
 }
 
@@ -256,8 +285,8 @@ cudaError_t prefetch(const void* pointer, size_t bytes, bool to_host, cudaStream
         if (!allocation || allocation->region != Region::kManaged || bytes > allocation->end() - address_of(pointer)) return cudaErrorInvalidValue;
         lanescope::emulator::Stream id;
         if (!resolve(runtime, stream, id)) return cudaErrorInvalidResourceHandle;
-        using lanescope::emulator::Direction;
-        context.transfer(to_host ? Direction::kPrefetchToHost : Direction::kPrefetchToDevice, "managed", 0, 0, bytes, id);
+        if (!context.gpu().page_faults) return cudaErrorInvalidDevice;
+        context.prefetch(address_of(pointer), bytes, to_host, id);
         return cudaSuccess;
     });
 }

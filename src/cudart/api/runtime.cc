@@ -67,10 +67,12 @@ emulator::Context* Runtime::context() {
     }
     context_ = *std::move(made);
     context_->report = [this](const std::string& text) { say_once(text); };
-    if (settings->report_leaks)
-        std::atexit([] {
-            if (emulator::Context* context = get().existing_context()) context->report_leaks();
-        });
+    std::atexit([] {
+        emulator::Context* context = get().existing_context();
+        if (!context) return;
+        context->settle_managed();
+        if (context->settings().report_leaks) context->report_leaks();
+    });
     return context_.get();
 }
 
@@ -85,6 +87,7 @@ void Runtime::reset() {
     streams.clear();
     textures.clear();
     mipmapped.clear();
+    host_flags.clear();
     sticky = cudaSuccess;
     if (!context_) return;
     if (base::Status done = context_->reset(); !done) {

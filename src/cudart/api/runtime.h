@@ -116,6 +116,7 @@ public:
     std::map<cudaEvent_t, std::unique_ptr<Event>> events;
     std::map<cudaStream_t, std::unique_ptr<StreamState>> streams;
     std::map<uint64_t, TextureState> textures;    ///< by object; surfaces too
+    std::map<uint64_t, unsigned> host_flags;      ///< of cudaHostAlloc and cudaHostRegister, by address
     std::map<cudaMipmappedArray_t, std::vector<cudaArray_t>> mipmapped;
     uint64_t next_object = 1;
     size_t printf_fifo_bytes = 1 << 20;

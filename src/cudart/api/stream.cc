@@ -132,6 +132,7 @@ LANESCOPE_API cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream
     return with_stream(stream, [&](Runtime& runtime, Context& context, emulator::Stream id) {
         Event* state = event_of(runtime, event);
         if (!state) return cudaErrorInvalidResourceHandle;
+        context.settle_managed();   // what the host has touched until now is not part of what the event times
         state->recorded = true;
         state->time = std::max(context.timeline().end_of(id), context.timeline().host());
         return cudaSuccess;
