@@ -1,6 +1,7 @@
 // What libcudart.so.12 and libcudart.so.11.0 have otherwise than libcudart.so.13: layouts and signatures of their own.
 #include "cudart/api/copy.h"
 #include "cudart/api/device.h"
+#include "cudart/api/graph.h"
 #include "cudart/api/runtime.h"
 
 using namespace lanescope::cudart;
@@ -81,3 +82,34 @@ cudaError_t prefetch_11_ptsz(const void* pointer, size_t bytes, int device, cuda
 cudaError_t prefetch_12(const void* pointer, size_t bytes, cudaMemLocation location, unsigned, cudaStream_t stream) {
     return prefetch(pointer, bytes, location.type != cudaMemLocationTypeDevice, stream);
 }
+
+// Graphs: edges without data.
+LANESCOPE_API cudaError_t get_edges_12(cudaGraph_t graph, cudaGraphNode_t* from, cudaGraphNode_t* to, size_t* count) __asm__("cudaGraphGetEdges");
+LANESCOPE_API cudaError_t get_dependencies_12(cudaGraphNode_t node, cudaGraphNode_t* out, size_t* count) __asm__("cudaGraphNodeGetDependencies");
+LANESCOPE_API cudaError_t get_dependents_12(cudaGraphNode_t node, cudaGraphNode_t* out, size_t* count) __asm__("cudaGraphNodeGetDependentNodes");
+LANESCOPE_API cudaError_t add_edges_12(cudaGraph_t graph, const cudaGraphNode_t* from, const cudaGraphNode_t* to, size_t count) __asm__("cudaGraphAddDependencies");
+LANESCOPE_API cudaError_t remove_edges_12(cudaGraph_t graph, const cudaGraphNode_t* from, const cudaGraphNode_t* to, size_t count) __asm__("cudaGraphRemoveDependencies");
+LANESCOPE_API cudaError_t add_node_12(cudaGraphNode_t* node, cudaGraph_t graph, const cudaGraphNode_t* after, size_t count, cudaGraphNodeParams* parameters) __asm__("cudaGraphAddNode");
+LANESCOPE_API cudaError_t capture_info_12(cudaStream_t stream, cudaStreamCaptureStatus* status, unsigned long long* id) __asm__("cudaStreamGetCaptureInfo");
+LANESCOPE_API cudaError_t capture_info_12_ptsz(cudaStream_t stream, cudaStreamCaptureStatus* status, unsigned long long* id) __asm__("cudaStreamGetCaptureInfo_ptsz");
+
+cudaError_t get_edges_12(cudaGraph_t graph, cudaGraphNode_t* from, cudaGraphNode_t* to, size_t* count) { return get_edges(graph, from, to, nullptr, count); }
+cudaError_t get_dependencies_12(cudaGraphNode_t node, cudaGraphNode_t* out, size_t* count) { return get_neighbours(node, true, out, nullptr, count); }
+cudaError_t get_dependents_12(cudaGraphNode_t node, cudaGraphNode_t* out, size_t* count) { return get_neighbours(node, false, out, nullptr, count); }
+cudaError_t add_edges_12(cudaGraph_t graph, const cudaGraphNode_t* from, const cudaGraphNode_t* to, size_t count) { return change_edges(graph, from, to, count, true); }
+cudaError_t remove_edges_12(cudaGraph_t graph, const cudaGraphNode_t* from, const cudaGraphNode_t* to, size_t count) { return change_edges(graph, from, to, count, false); }
+cudaError_t add_node_12(cudaGraphNode_t* node, cudaGraph_t graph, const cudaGraphNode_t* after, size_t count, cudaGraphNodeParams* p) { return add_node(node, graph, after, count, p); }
+cudaError_t capture_info_12(cudaStream_t stream, cudaStreamCaptureStatus* status, unsigned long long* id) {
+    return capture_info(stream, status, id, nullptr, nullptr, nullptr, nullptr);
+}
+cudaError_t capture_info_12_ptsz(cudaStream_t stream, cudaStreamCaptureStatus* status, unsigned long long* id) { return capture_info_12(stream, status, id); }
+
+#if LANESCOPE_CUDART >= 12
+LANESCOPE_API cudaError_t update_12(cudaGraphExec_t executable, cudaGraph_t graph, cudaGraphExecUpdateResultInfo* info) __asm__("cudaGraphExecUpdate");
+cudaError_t update_12(cudaGraphExec_t executable, cudaGraph_t graph, cudaGraphExecUpdateResultInfo* info) {
+    return info ? update(executable, graph, &info->result, &info->errorNode) : record(cudaErrorInvalidValue);
+}
+#else
+LANESCOPE_API cudaError_t update_11(cudaGraphExec_t executable, cudaGraph_t graph, cudaGraphNode_t* node, cudaGraphExecUpdateResult* result) __asm__("cudaGraphExecUpdate");
+cudaError_t update_11(cudaGraphExec_t executable, cudaGraph_t graph, cudaGraphNode_t* node, cudaGraphExecUpdateResult* result) { return update(executable, graph, result, node); }
+#endif

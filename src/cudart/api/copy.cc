@@ -1,5 +1,6 @@
 // Copies and fills in all forms. Each is one rectangle of rows and slices.
 #include "cudart/api/copy.h"
+#include "cudart/api/graph.h"
 
 #include <algorithm>
 #include <cstring>
@@ -20,6 +21,11 @@ uint64_t reach(const Side& side, size_t width, size_t height, size_t depth) {
     if (!width || !height || !depth) return 0;
     unsigned __int128 bytes = (unsigned __int128)(side.slice_bytes) * (depth - 1) + (unsigned __int128)(side.row_bytes) * (height - 1) + width;
     return bytes > UINT64_MAX ? 0 : uint64_t(bytes);
+}
+
+Array* array_of(Runtime& runtime, cudaArray_const_t handle) {
+    auto found = runtime.arrays.find(const_cast<cudaArray_t>(handle));
+    return found == runtime.arrays.end() ? nullptr : found->second.get();
 }
 
 enum class Where : uint8_t { kDevice, kManaged, kPinned, kPageable };
@@ -60,10 +66,12 @@ const char* memory_name(const Runtime& runtime, const Place& host_side, bool arr
 
 }  // namespace
 
-cudaError_t copy(Runtime& runtime, Context& context, const Side& to, const Side& from, size_t width, size_t height, size_t depth, cudaMemcpyKind kind,
-                 cudaStream_t stream, bool async) {
+cudaError_t copy(Runtime& runtime, Context& context, const CopyCall& call, cudaStream_t stream, bool async) {
+    const auto& [to, from, width, height, depth, kind] = call;
     emulator::Stream id;
     if (!resolve(runtime, stream, id)) return cudaErrorInvalidResourceHandle;
+    if (runtime.captures)
+        if (const std::optional<cudaError_t> done = captured(runtime, stream, call)) return *done;
     if (kind < cudaMemcpyHostToHost || kind > cudaMemcpyDefault) return cudaErrorInvalidMemcpyDirection;
     if (!width || !height || !depth) return cudaSuccess;
     uint64_t to_bytes = reach(to, width, height, depth), from_bytes = reach(from, width, height, depth);
@@ -118,18 +126,67 @@ cudaError_t symbol_address(Runtime& runtime, const void* symbol, size_t offset, 
     return cudaSuccess;
 }
 
+CopyCall contiguous(void* to, const void* from, size_t bytes, cudaMemcpyKind kind) {
+    return {{address_of(to), bytes, bytes}, {address_of(from), bytes, bytes}, bytes, 1, 1, kind};
+}
+
+cudaError_t describe(Runtime& runtime, const void* symbol, void* host, size_t bytes, size_t offset, cudaMemcpyKind kind, bool to_symbol, CopyCall& call) {
+    uint64_t address = 0;
+    if (cudaError_t error = symbol_address(runtime, symbol, offset, bytes, address)) return error;
+    void* variable = reinterpret_cast<void*>(address);
+    call = to_symbol ? contiguous(variable, host, bytes, kind) : contiguous(host, variable, bytes, kind);
+    return cudaSuccess;
+}
+
+cudaError_t describe(Runtime& runtime, const cudaMemcpy3DParms* p, CopyCall& call) {
+    if (!p || (p->srcArray && p->srcPtr.ptr) || (p->dstArray && p->dstPtr.ptr)) return cudaErrorInvalidValue;
+    Array *from_array = p->srcArray ? array_of(runtime, p->srcArray) : nullptr, *to_array = p->dstArray ? array_of(runtime, p->dstArray) : nullptr;
+    if ((p->srcArray && !from_array) || (p->dstArray && !to_array)) return cudaErrorInvalidResourceHandle;
+    // Extents and positions count elements where an array takes part, else bytes.
+    size_t unit = from_array ? from_array->element_bytes : to_array ? to_array->element_bytes : 1;
+    size_t width = p->extent.width * unit, height = p->extent.height, depth = p->extent.depth;
+    auto side = [&](Array* array, const cudaPitchedPtr& pointer, const cudaPos& at, Side& out) {
+        bool fits = true;
+        if (array) {
+            out = inside(*array, at.x * array->element_bytes, at.y, at.z, width, height, depth, fits);
+        } else {
+            fits = width <= pointer.pitch || height * depth <= 1;
+            out = {address_of(pointer.ptr) + at.z * pointer.pitch * pointer.ysize + at.y * pointer.pitch + at.x, pointer.pitch, pointer.pitch * pointer.ysize};
+        }
+        return fits;
+    };
+    call = {{}, {}, width, height, depth, p->kind};
+    return side(to_array, p->dstPtr, p->dstPos, call.to) && side(from_array, p->srcPtr, p->srcPos, call.from) ? cudaSuccess : cudaErrorInvalidValue;
+}
+
+cudaError_t fill(Runtime& runtime, Context& context, const FillCall& call, cudaStream_t stream, bool async) {
+    emulator::Stream id;
+    if (!resolve(runtime, stream, id)) return cudaErrorInvalidResourceHandle;
+    if (runtime.captures)
+        if (const std::optional<cudaError_t> done = captured(runtime, stream, call)) return *done;
+    if (!call.width || !call.height || !call.depth) return cudaSuccess;
+    if (call.element_bytes != 1 && call.element_bytes != 2 && call.element_bytes != 4) return cudaErrorInvalidValue;
+    const size_t width = call.width * call.element_bytes;
+    if (call.height > 1 && width > call.pitch) return cudaErrorInvalidValue;
+    const uint64_t begin = address_of(call.pointer), bytes = reach({begin, call.pitch, call.slice}, width, call.height, call.depth);
+    const Allocation* allocation = context.memory().find(begin);
+    if (!bytes || !allocation || bytes > allocation->end() - begin || begin % call.element_bytes) return cudaErrorInvalidValue;
+    const unsigned value = call.element_bytes == 1 ? call.value & 0xff : call.value;
+    for (size_t z = 0; z < call.depth; ++z)
+        for (size_t y = 0; y < call.height; ++y) context.memory().fill(begin + z * call.slice + y * call.pitch, value, call.element_bytes, call.width);
+    const bool on_device = allocation->region == Region::kDevice || allocation->region == Region::kManaged;
+    const auto span = context.transfer(Direction::kMemset, on_device ? "device" : "pinned", on_device ? begin : 0, 0, uint64_t(width) * call.height * call.depth, id);
+    if (!async && !on_device) context.timeline().host_waits(span.end);   // memset of device memory does not wait
+    return cudaSuccess;
+}
+
 }  // namespace lanescope::cudart
 
 namespace {
 
-Array* array_of(Runtime& runtime, cudaArray_const_t handle) {
-    auto found = runtime.arrays.find(const_cast<cudaArray_t>(handle));
-    return found == runtime.arrays.end() ? nullptr : found->second.get();
-}
-
 cudaError_t copy_1d(void* to, const void* from, size_t bytes, cudaMemcpyKind kind, cudaStream_t stream, bool async) {
     return call([&](Runtime& runtime, Context& context) {
-        return copy(runtime, context, {address_of(to), bytes, bytes}, {address_of(from), bytes, bytes}, bytes, 1, 1, kind, stream, async);
+        return copy(runtime, context, contiguous(to, from, bytes, kind), stream, async);
     });
 }
 
@@ -137,7 +194,7 @@ cudaError_t copy_2d(void* to, size_t to_pitch, const void* from, size_t from_pit
                     bool async) {
     return call([&](Runtime& runtime, Context& context) {
         if (width > to_pitch || width > from_pitch) return cudaErrorInvalidPitchValue;
-        return copy(runtime, context, {address_of(to), to_pitch, 0}, {address_of(from), from_pitch, 0}, width, height, 1, kind, stream, async);
+        return copy(runtime, context, {{address_of(to), to_pitch, 0}, {address_of(from), from_pitch, 0}, width, height, 1, kind}, stream, async);
     });
 }
 
@@ -149,7 +206,7 @@ cudaError_t copy_2d_to_array(cudaArray_t array, size_t x, size_t y, const void* 
         if (!known) return cudaErrorInvalidResourceHandle;
         Side to = inside(*known, x, y, 0, width, height, 1, fits);
         if (!fits || (height > 1 && width > pitch)) return cudaErrorInvalidValue;
-        return copy(runtime, context, to, {address_of(from), pitch, 0}, width, height, 1, kind, stream, async);
+        return copy(runtime, context, {to, {address_of(from), pitch, 0}, width, height, 1, kind}, stream, async);
     });
 }
 
@@ -161,7 +218,7 @@ cudaError_t copy_2d_from_array(void* to, size_t pitch, cudaArray_const_t array, 
         if (!known) return cudaErrorInvalidResourceHandle;
         Side from = inside(*known, x, y, 0, width, height, 1, fits);
         if (!fits || (height > 1 && width > pitch)) return cudaErrorInvalidValue;
-        return copy(runtime, context, {address_of(to), pitch, 0}, from, width, height, 1, kind, stream, async);
+        return copy(runtime, context, {{address_of(to), pitch, 0}, from, width, height, 1, kind}, stream, async);
     });
 }
 
@@ -185,57 +242,23 @@ cudaError_t along_rows(cudaArray_const_t array, size_t x, size_t y, size_t bytes
 
 cudaError_t copy_symbol(const void* symbol, void* host, size_t bytes, size_t offset, cudaMemcpyKind kind, cudaStream_t stream, bool to_symbol, bool async) {
     return call([&](Runtime& runtime, Context& context) {
-        uint64_t address = 0;
-        if (cudaError_t error = symbol_address(runtime, symbol, offset, bytes, address)) return error;
-        Side device{address, bytes, bytes}, other{address_of(host), bytes, bytes};
-        return to_symbol ? copy(runtime, context, device, other, bytes, 1, 1, kind, stream, async) : copy(runtime, context, other, device, bytes, 1, 1, kind, stream, async);
+        CopyCall wanted;
+        if (cudaError_t error = describe(runtime, symbol, host, bytes, offset, kind, to_symbol, wanted)) return error;
+        return copy(runtime, context, wanted, stream, async);
     });
 }
 
 cudaError_t copy_3d(const cudaMemcpy3DParms* p, cudaStream_t stream, bool async) {
     return call([&](Runtime& runtime, Context& context) {
-        if (!p || (p->srcArray && p->srcPtr.ptr) || (p->dstArray && p->dstPtr.ptr)) return cudaErrorInvalidValue;
-        Array *from_array = p->srcArray ? array_of(runtime, p->srcArray) : nullptr, *to_array = p->dstArray ? array_of(runtime, p->dstArray) : nullptr;
-        if ((p->srcArray && !from_array) || (p->dstArray && !to_array)) return cudaErrorInvalidResourceHandle;
-        // Extents and positions count elements where an array takes part, else bytes.
-        size_t unit = from_array ? from_array->element_bytes : to_array ? to_array->element_bytes : 1;
-        size_t width = p->extent.width * unit, height = p->extent.height, depth = p->extent.depth;
-        auto side = [&](Array* array, const cudaPitchedPtr& pointer, const cudaPos& at, Side& out) {
-            bool fits = true;
-            if (array) {
-                out = inside(*array, at.x * array->element_bytes, at.y, at.z, width, height, depth, fits);
-            } else {
-                fits = width <= pointer.pitch || height * depth <= 1;
-                out = {address_of(pointer.ptr) + at.z * pointer.pitch * pointer.ysize + at.y * pointer.pitch + at.x, pointer.pitch, pointer.pitch * pointer.ysize};
-            }
-            return fits;
-        };
-        Side to, from;
-        if (!side(to_array, p->dstPtr, p->dstPos, to) || !side(from_array, p->srcPtr, p->srcPos, from)) return cudaErrorInvalidValue;
-        return copy(runtime, context, to, from, width, height, depth, p->kind, stream, async);
+        CopyCall wanted;
+        if (cudaError_t error = describe(runtime, p, wanted)) return error;
+        return copy(runtime, context, wanted, stream, async);
     });
 }
 
-/// Fills rows of a device rectangle with a byte.
-cudaError_t fill(void* pointer, size_t pitch, size_t slice, int value, size_t width, size_t height, size_t depth, cudaStream_t stream, bool async) {
+cudaError_t fill_bytes(void* pointer, size_t pitch, size_t slice, int value, size_t width, size_t height, size_t depth, cudaStream_t stream, bool async) {
     return call([&](Runtime& runtime, Context& context) {
-        lanescope::emulator::Stream id;
-        if (!resolve(runtime, stream, id)) return cudaErrorInvalidResourceHandle;
-        if (!width || !height || !depth) return cudaSuccess;
-        if (height > 1 && width > pitch) return cudaErrorInvalidValue;
-        uint64_t begin = address_of(pointer), bytes = reach({begin, pitch, slice}, width, height, depth);
-        const Allocation* allocation = context.memory().find(begin);
-        if (!bytes || !allocation || bytes > allocation->end() - begin) return cudaErrorInvalidValue;
-        if (height == 1 && depth == 1) {
-            context.memory().fill(begin, uint8_t(value), 1, width);
-        } else {
-            for (size_t z = 0; z < depth; ++z)
-                for (size_t y = 0; y < height; ++y) context.memory().fill(begin + z * slice + y * pitch, uint8_t(value), 1, width);
-        }
-        bool on_device = allocation->region == Region::kDevice || allocation->region == Region::kManaged;
-        auto span = context.transfer(Direction::kMemset, on_device ? "device" : "pinned", on_device ? begin : 0, 0, uint64_t(width) * height * depth, id);
-        if (!async && !on_device) context.timeline().host_waits(span.end);   // memset of device memory does not wait
-        return cudaSuccess;
+        return fill(runtime, context, {pointer, pitch, slice, unsigned(value), 1, width, height, depth}, stream, async);
     });
 }
 
@@ -291,7 +314,7 @@ LANESCOPE_API cudaError_t cudaMemcpy2DArrayToArray(cudaArray_t to, size_t to_x, 
         if (!target || !source) return cudaErrorInvalidResourceHandle;
         bool fits_to = false, fits_from = false;
         Side out = inside(*target, to_x, to_y, 0, width, height, 1, fits_to), in = inside(*source, from_x, from_y, 0, width, height, 1, fits_from);
-        return fits_to && fits_from ? copy(runtime, context, out, in, width, height, 1, cudaMemcpyDeviceToDevice, nullptr, false) : cudaErrorInvalidValue;
+        return fits_to && fits_from ? copy(runtime, context, {out, in, width, height, 1, cudaMemcpyDeviceToDevice}, nullptr, false) : cudaErrorInvalidValue;
     });
 }
 LANESCOPE_ALIAS(cudaMemcpy2DArrayToArray, cudaMemcpy2DArrayToArray_ptds);
@@ -369,25 +392,25 @@ LANESCOPE_API cudaError_t cudaGetSymbolSize(size_t* bytes, const void* symbol) {
     });
 }
 
-LANESCOPE_API cudaError_t cudaMemset(void* pointer, int value, size_t bytes) { return fill(pointer, bytes, bytes, value, bytes, 1, 1, nullptr, false); }
+LANESCOPE_API cudaError_t cudaMemset(void* pointer, int value, size_t bytes) { return fill_bytes(pointer, bytes, bytes, value, bytes, 1, 1, nullptr, false); }
 LANESCOPE_ALIAS(cudaMemset, cudaMemset_ptds);
 LANESCOPE_API cudaError_t cudaMemsetAsync(void* pointer, int value, size_t bytes, cudaStream_t stream) {
-    return fill(pointer, bytes, bytes, value, bytes, 1, 1, stream, true);
+    return fill_bytes(pointer, bytes, bytes, value, bytes, 1, 1, stream, true);
 }
 LANESCOPE_ALIAS(cudaMemsetAsync, cudaMemsetAsync_ptsz);
 LANESCOPE_API cudaError_t cudaMemset2D(void* pointer, size_t pitch, int value, size_t width, size_t height) {
-    return fill(pointer, pitch, 0, value, width, height, 1, nullptr, false);
+    return fill_bytes(pointer, pitch, 0, value, width, height, 1, nullptr, false);
 }
 LANESCOPE_ALIAS(cudaMemset2D, cudaMemset2D_ptds);
 LANESCOPE_API cudaError_t cudaMemset2DAsync(void* pointer, size_t pitch, int value, size_t width, size_t height, cudaStream_t stream) {
-    return fill(pointer, pitch, 0, value, width, height, 1, stream, true);
+    return fill_bytes(pointer, pitch, 0, value, width, height, 1, stream, true);
 }
 LANESCOPE_ALIAS(cudaMemset2DAsync, cudaMemset2DAsync_ptsz);
 LANESCOPE_API cudaError_t cudaMemset3D(cudaPitchedPtr p, int value, cudaExtent extent) {
-    return fill(p.ptr, p.pitch, p.pitch * p.ysize, value, extent.width, extent.height, extent.depth, nullptr, false);
+    return fill_bytes(p.ptr, p.pitch, p.pitch * p.ysize, value, extent.width, extent.height, extent.depth, nullptr, false);
 }
 LANESCOPE_ALIAS(cudaMemset3D, cudaMemset3D_ptds);
 LANESCOPE_API cudaError_t cudaMemset3DAsync(cudaPitchedPtr p, int value, cudaExtent extent, cudaStream_t stream) {
-    return fill(p.ptr, p.pitch, p.pitch * p.ysize, value, extent.width, extent.height, extent.depth, stream, true);
+    return fill_bytes(p.ptr, p.pitch, p.pitch * p.ysize, value, extent.width, extent.height, extent.depth, stream, true);
 }
 LANESCOPE_ALIAS(cudaMemset3DAsync, cudaMemset3DAsync_ptsz);

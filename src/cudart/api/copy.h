@@ -18,10 +18,27 @@ struct Side {
     bool array = false;                           ///< lies in a cudaArray
 };
 
+/// A copy, and a fill, as they are asked for and as graphs keep them.
+struct CopyCall {
+    Side to, from;
+    size_t width = 0, height = 1, depth = 1;      ///< width in bytes
+    cudaMemcpyKind kind = cudaMemcpyDefault;
+};
+struct FillCall {
+    void* pointer = nullptr;
+    size_t pitch = 0, slice = 0;
+    unsigned value = 0, element_bytes = 1;        ///< 1, 2 or 4
+    size_t width = 0, height = 1, depth = 1;      ///< width in elements
+};
+
 /// Copies width × height × depth bytes, rows and slices as the sides say. Checks both sides against their allocations and `kind`
 /// (cudaMemcpyDefault: what the pointers are).
-cudaError_t copy(Runtime& runtime, emulator::Context& context, const Side& to, const Side& from, size_t width, size_t height, size_t depth,
-                 cudaMemcpyKind kind, cudaStream_t stream, bool async);
+cudaError_t copy(Runtime& runtime, emulator::Context& context, const CopyCall& call, cudaStream_t stream, bool async);
+cudaError_t fill(Runtime& runtime, emulator::Context& context, const FillCall& call, cudaStream_t stream, bool async);
+/// What the parameters of a cudaMemcpy3D, and those of a copy from or to a variable, ask for.
+cudaError_t describe(Runtime& runtime, const cudaMemcpy3DParms* parameters, CopyCall& call);
+cudaError_t describe(Runtime& runtime, const void* symbol, void* host, size_t bytes, size_t offset, cudaMemcpyKind kind, bool to_symbol, CopyCall& call);
+CopyCall contiguous(void* to, const void* from, size_t bytes, cudaMemcpyKind kind);
 
 /// A rectangle inside an array, x in bytes. `fits`: false when it reaches outside.
 Side inside(const Array& array, size_t x_bytes, size_t y, size_t z, size_t width, size_t height, size_t depth, bool& fits);

@@ -178,7 +178,8 @@ LANESCOPE_API cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr id, 
     });
 }
 LANESCOPE_API cudaError_t cudaDeviceSynchronize() {
-    return call([](Runtime&, Context& context) {
+    return call([](Runtime& runtime, Context& context) {
+        if (runtime.captures) return cudaErrorStreamCaptureUnsupported;
         context.timeline().host_waits_for_all();
         return cudaSuccess;
     });

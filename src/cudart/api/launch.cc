@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "cudart/api/runtime.h"
+#include "cudart/api/graph.h"
 
 namespace lanescope::cudart {
 namespace {
@@ -43,7 +43,31 @@ size_t optin_limit(const gpu::Description& gpu) { return std::max(gpu.max_shared
 
 }  // namespace
 
+cudaError_t pack(Runtime& runtime, Function& function, const LaunchOptions& options, void** arguments, KernelCall& call) {
+    if (cudaError_t error = runtime.load(function)) return error;
+    const exec::Kernel& kernel = *function.kernel;
+    call.function = &function;
+    call.options = options;
+    call.parameters.resize(kernel.parameter_bytes());
+    call.pointers.clear();
+    for (size_t i = 0; i < kernel.parameters().size(); ++i) {
+        const exec::Parameter& parameter = kernel.parameters()[i];
+        if (!arguments || !arguments[i]) return cudaErrorInvalidValue;
+        std::memcpy(call.parameters.data() + parameter.offset, arguments[i], parameter.bytes);
+        call.pointers.push_back(call.parameters.data() + parameter.offset);
+    }
+    return cudaSuccess;
+}
+
 cudaError_t launch(Runtime& runtime, emulator::Context& context, Function& function, const LaunchOptions& options, void** arguments) {
+    KernelCall call;
+    if (cudaError_t error = pack(runtime, function, options, arguments, call)) return error;
+    if (runtime.captures)
+        if (const std::optional<cudaError_t> done = captured(runtime, options.stream, call)) return *done;
+    return launch(runtime, context, function, options, call.parameters);
+}
+
+cudaError_t launch(Runtime& runtime, emulator::Context& context, Function& function, const LaunchOptions& options, std::span<const std::byte> parameters) {
     if (cudaError_t error = runtime.load(function)) return error;
     const gpu::Description& gpu = context.gpu();
     const exec::Kernel& kernel = *function.kernel;
@@ -66,12 +90,6 @@ cudaError_t launch(Runtime& runtime, emulator::Context& context, Function& funct
     if (fit.blocks_per_sm == 0) return cudaErrorLaunchOutOfResources;
     if (options.cooperative && to_dim3(grid).count() > uint64_t(fit.blocks_per_sm) * gpu.sms) return cudaErrorCooperativeLaunchTooLarge;
 
-    std::vector<std::byte> parameters(kernel.parameter_bytes());
-    for (size_t i = 0; i < kernel.parameters().size(); ++i) {
-        const exec::Parameter& parameter = kernel.parameters()[i];
-        if (!arguments || !arguments[i]) return cudaErrorInvalidValue;
-        std::memcpy(parameters.data() + parameter.offset, arguments[i], parameter.bytes);
-    }
     request.module = function.binary->module;
     request.kernel = &kernel;
     request.grid = to_dim3(grid);

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "cudart/api/copy.h"
+#include "cudart/api/graph.h"
 #include "cudart/api/runtime.h"
 
 using namespace lanescope::cudart;
@@ -168,7 +168,9 @@ LANESCOPE_API cudaError_t cudaMallocAsync(void** pointer, size_t bytes, cudaStre
     return call([&](Runtime& runtime, Context& context) {
         lanescope::emulator::Stream id;
         if (!resolve(runtime, stream, id)) return cudaErrorInvalidResourceHandle;
-        return allocate(context, pointer, bytes, Region::kDevice, "cudaMallocAsync");
+        const cudaError_t error = allocate(context, pointer, bytes, Region::kDevice, "cudaMallocAsync");
+        if (!error && runtime.captures) return captured(runtime, stream, NoCall{cudaGraphNodeTypeMemAlloc, *pointer}).value_or(cudaSuccess);
+        return error;
     });
 }
 LANESCOPE_ALIAS(cudaMallocAsync, cudaMallocAsync_ptsz);
@@ -180,6 +182,8 @@ LANESCOPE_API cudaError_t cudaFreeAsync(void* pointer, cudaStream_t stream) {
         if (!pointer) return cudaErrorInvalidValue;
         const Allocation* allocation = context.memory().find(address_of(pointer));
         if (!allocation || allocation->begin != address_of(pointer) || allocation->region != Region::kDevice) return cudaErrorInvalidValue;
+        if (runtime.captures)
+            if (const std::optional<cudaError_t> done = captured(runtime, stream, NoCall{cudaGraphNodeTypeMemFree, pointer})) return *done;
         return context.memory().release(allocation->begin) ? cudaSuccess : cudaErrorInvalidValue;
     });
 }
@@ -286,6 +290,7 @@ cudaError_t prefetch(const void* pointer, size_t bytes, bool to_host, cudaStream
         lanescope::emulator::Stream id;
         if (!resolve(runtime, stream, id)) return cudaErrorInvalidResourceHandle;
         if (!context.gpu().page_faults) return cudaErrorInvalidDevice;
+        if (const std::optional<cudaError_t> error = refused(runtime, stream)) return *error;
         context.prefetch(address_of(pointer), bytes, to_host, id);
         return cudaSuccess;
     });

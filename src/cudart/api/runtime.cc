@@ -8,6 +8,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "cudart/api/graph.h"
 #include "cudart/fat_binary.h"
 
 namespace lanescope::cudart {
@@ -41,6 +42,9 @@ base::Result<std::vector<Image>> images_at(const uint8_t* data) {
 }
 
 }  // namespace
+
+Runtime::Runtime() = default;
+Runtime::~Runtime() = default;
 
 Runtime& Runtime::get() {
     static Runtime* runtime = new Runtime;   // never destroyed, see above
@@ -87,6 +91,10 @@ void Runtime::reset() {
     streams.clear();
     textures.clear();
     mipmapped.clear();
+    graphs.clear();
+    executables.clear();
+    clones.clear();
+    captures = 0;
     host_flags.clear();
     sticky = cudaSuccess;
     if (!context_) return;

@@ -10,6 +10,7 @@
 #include <mutex>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -61,15 +62,24 @@ struct Array {
     uint64_t slices() const { return extent.depth ? extent.depth : 1; }
 };
 
+struct Capture;      // graph.h
+struct Executable;
+struct Graph;
+struct Node;
+
 struct Event {
     bool recorded = false, timing = true;
     double time = 0;                              ///< device time in ns
+    std::shared_ptr<Capture> capture;             ///< recorded in a capturing stream, behind these nodes
+    std::vector<Node*> captured;
 };
 
 struct StreamState {
     emulator::Stream id = emulator::kDefaultStream;
     unsigned flags = 0;
     int priority = 0;
+    std::shared_ptr<Capture> capture;             ///< that it takes part in
+    std::vector<Node*> last;                      ///< what its next node comes after
 };
 
 struct TextureState {
@@ -86,6 +96,8 @@ struct CallConfiguration {
 
 class Runtime {
 public:
+    Runtime();
+    ~Runtime();
     static Runtime& get();
 
     std::recursive_mutex mutex;                   ///< held by every function: host callbacks may call back
@@ -116,6 +128,10 @@ public:
     std::map<cudaEvent_t, std::unique_ptr<Event>> events;
     std::map<cudaStream_t, std::unique_ptr<StreamState>> streams;
     std::map<uint64_t, TextureState> textures;    ///< by object; surfaces too
+    std::map<cudaGraph_t, std::unique_ptr<Graph>> graphs;
+    std::map<cudaGraphExec_t, std::unique_ptr<Executable>> executables;
+    std::map<std::pair<cudaGraph_t, const Node*>, Node*> clones;   ///< of nodes of cloned graphs
+    size_t captures = 0;                          ///< streams that capture
     std::map<uint64_t, unsigned> host_flags;      ///< of cudaHostAlloc and cudaHostRegister, by address
     std::map<cudaMipmappedArray_t, std::vector<cudaArray_t>> mipmapped;
     uint64_t next_object = 1;
@@ -163,5 +179,7 @@ struct LaunchOptions {
     bool cooperative = false;
 };
 cudaError_t launch(Runtime& runtime, emulator::Context& context, Function& function, const LaunchOptions& options, void** arguments);
+/// The same with its arguments packed as Kernel::parameters() says.
+cudaError_t launch(Runtime& runtime, emulator::Context& context, Function& function, const LaunchOptions& options, std::span<const std::byte> parameters);
 
 }  // namespace lanescope::cudart

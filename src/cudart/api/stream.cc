@@ -1,6 +1,6 @@
 // Streams, events, host functions. Work runs when it is enqueued, in the order of the calls, which every stream order allows; streams and
 // events keep the predicted device time at which it would have run.
-#include "cudart/api/runtime.h"
+#include "cudart/api/graph.h"
 
 using namespace lanescope::cudart;
 using lanescope::emulator::Context;
@@ -42,6 +42,7 @@ LANESCOPE_API cudaError_t cudaStreamDestroy(cudaStream_t stream) {
     return call([&](Runtime& runtime, Context& context) {
         auto found = runtime.streams.find(stream);
         if (found == runtime.streams.end()) return cudaErrorInvalidResourceHandle;
+        abandon(runtime, *found->second);
         context.timeline().destroy(found->second->id);
         runtime.streams.erase(found);
         return cudaSuccess;
@@ -49,7 +50,8 @@ LANESCOPE_API cudaError_t cudaStreamDestroy(cudaStream_t stream) {
 }
 
 LANESCOPE_API cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
-    return with_stream(stream, [](Runtime&, Context& context, emulator::Stream id) {
+    return with_stream(stream, [&](Runtime& runtime, Context& context, emulator::Stream id) {
+        if (const std::optional<cudaError_t> error = refused(runtime, stream)) return *error;
         context.timeline().host_waits(context.timeline().end_of(id));
         return cudaSuccess;
     });
@@ -57,7 +59,7 @@ LANESCOPE_API cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
 LANESCOPE_ALIAS(cudaStreamSynchronize, cudaStreamSynchronize_ptsz);
 
 LANESCOPE_API cudaError_t cudaStreamQuery(cudaStream_t stream) {
-    return with_stream(stream, [](Runtime&, Context&, emulator::Stream) { return cudaSuccess; });
+    return with_stream(stream, [&](Runtime& runtime, Context&, emulator::Stream) { return refused(runtime, stream).value_or(cudaSuccess); });
 }
 LANESCOPE_ALIAS(cudaStreamQuery, cudaStreamQuery_ptsz);
 
@@ -92,13 +94,6 @@ LANESCOPE_API cudaError_t cudaStreamGetDevice(cudaStream_t stream, int* device) 
     });
 }
 LANESCOPE_ALIAS(cudaStreamGetDevice, cudaStreamGetDevice_ptsz);
-LANESCOPE_API cudaError_t cudaStreamIsCapturing(cudaStream_t stream, cudaStreamCaptureStatus* status) {
-    return with_stream(stream, [&](Runtime&, Context&, emulator::Stream) {
-        *status = cudaStreamCaptureStatusNone;
-        return cudaSuccess;
-    });
-}
-LANESCOPE_ALIAS(cudaStreamIsCapturing, cudaStreamIsCapturing_ptsz);
 /// Stream attributes (access policy windows, …) are hints: kept by hardware, without effect here.
 LANESCOPE_API cudaError_t cudaStreamSetAttribute(cudaStream_t stream, cudaStreamAttrID, const cudaStreamAttrValue*) {
     return with_stream(stream, [](Runtime&, Context&, emulator::Stream) { return cudaSuccess; });
@@ -128,10 +123,12 @@ LANESCOPE_API cudaError_t cudaEventDestroy(cudaEvent_t event) {
     return call([&](Runtime& runtime, Context&) { return runtime.events.erase(event) ? cudaSuccess : cudaErrorInvalidResourceHandle; });
 }
 
-LANESCOPE_API cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream, unsigned) {
+LANESCOPE_API cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream, unsigned flags) {
     return with_stream(stream, [&](Runtime& runtime, Context& context, emulator::Stream id) {
         Event* state = event_of(runtime, event);
         if (!state) return cudaErrorInvalidResourceHandle;
+        if (runtime.captures)
+            if (const auto done = captured_record(runtime, stream, event, *state, flags & cudaEventRecordExternal)) return *done;
         context.settle_managed();   // what the host has touched until now is not part of what the event times
         state->recorded = true;
         state->time = std::max(context.timeline().end_of(id), context.timeline().host());
@@ -146,6 +143,7 @@ LANESCOPE_API cudaError_t cudaEventSynchronize(cudaEvent_t event) {
     return call([&](Runtime& runtime, Context& context) {
         Event* state = event_of(runtime, event);
         if (!state) return cudaErrorInvalidResourceHandle;
+        if (state->capture && state->capture->active) return cudaErrorCapturedEvent;
         context.timeline().host_waits(state->time);
         return cudaSuccess;
     });
@@ -164,10 +162,12 @@ LANESCOPE_API cudaError_t cudaEventElapsedTime(float* ms, cudaEvent_t start, cud
 }
 LANESCOPE_ALIAS(cudaEventElapsedTime, cudaEventElapsedTime_v2);
 
-LANESCOPE_API cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned) {
+LANESCOPE_API cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned flags) {
     return with_stream(stream, [&](Runtime& runtime, Context& context, emulator::Stream id) {
         Event* state = event_of(runtime, event);
         if (!state) return cudaErrorInvalidResourceHandle;
+        if (runtime.captures)
+            if (const auto done = captured_wait(runtime, stream, event, *state, flags & cudaEventWaitExternal)) return *done;
         if (state->recorded) context.timeline().wait(id, state->time);
         return cudaSuccess;
     });
@@ -175,8 +175,10 @@ LANESCOPE_API cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t e
 LANESCOPE_ALIAS(cudaStreamWaitEvent, cudaStreamWaitEvent_ptsz);
 
 LANESCOPE_API cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void* data) {
-    return with_stream(stream, [&](Runtime&, Context&, emulator::Stream) {
+    return with_stream(stream, [&](Runtime& runtime, Context&, emulator::Stream) {
         if (!function) return cudaErrorInvalidValue;
+        if (runtime.captures)
+            if (const std::optional<cudaError_t> done = captured(runtime, stream, HostCall{function, data})) return *done;
         function(data);
         return cudaSuccess;
     });
@@ -184,8 +186,9 @@ LANESCOPE_API cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t f
 LANESCOPE_ALIAS(cudaLaunchHostFunc, cudaLaunchHostFunc_ptsz);
 
 LANESCOPE_API cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t callback, void* data, unsigned flags) {
-    return with_stream(stream, [&](Runtime&, Context&, emulator::Stream) {
+    return with_stream(stream, [&](Runtime& runtime, Context&, emulator::Stream) {
         if (!callback || flags) return cudaErrorInvalidValue;
+        if (const std::optional<cudaError_t> error = refused(runtime, stream)) return *error;
         callback(stream, cudaSuccess, data);
         return cudaSuccess;
     });
