@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "base/elf.h"
 #include "base/file.h"
 #include "cudart/fat_binary.h"
@@ -15,15 +17,19 @@ std::string advice(const std::string& what) {
     return fmt::format("{}; rebuild it with nvcc {} -lineinfo, or build as before under NVCC_APPEND_FLAGS=\"{} -lineinfo\"", what, kFlags, kFlags);
 }
 
-/// Whether any container of a section of device code holds PTX. What cannot be read counts as PTX: running it will say why.
-bool has_ptx(std::string_view section) {
+struct Contents {
+    bool ptx = false, machine_code = false;
+};
+
+/// What the containers of a section of device code hold. What cannot be read counts as PTX: running it will say why.
+void look_into(std::string_view section, Contents& found) {
     std::span<const uint8_t> bytes(reinterpret_cast<const uint8_t*>(section.data()), section.size());
     while (std::optional<uint64_t> size = fat_binary_size(bytes)) {
         base::Result<std::vector<Image>> images = parse_fat_binary(bytes);
-        if (!images || best_ptx(*images, 0)) return true;
+        found.ptx |= !images || best_ptx(*images, 0);
+        if (images) found.machine_code |= std::any_of(images->begin(), images->end(), [](const Image& image) { return image.kind == Image::Kind::kElf; });
         bytes = bytes.subspan(*size);
     }
-    return false;
 }
 
 }  // namespace
@@ -41,9 +47,10 @@ std::optional<std::string> why_not_redirectable(const std::filesystem::path& pat
     for (const std::string& library : base::elf_needed_libraries(*sections)) shared |= library.starts_with("libcudart.so");
     bool emulated = base::find_section(*sections, ".lanescope_runtime") != nullptr;  // linked with lanescope's libcudart_static.a
     if (!shared && !emulated) return advice(name + " contains NVIDIA's static CUDA runtime, which cannot be redirected");
-    bool ptx = has_ptx(code->bytes);
-    if (const base::ElfSection* units = base::find_section(*sections, "__nv_relfatbin")) ptx |= has_ptx(units->bytes);
-    if (!ptx) return advice(name + " contains machine code but no PTX, which the emulated GPU needs");
+    Contents found;
+    look_into(code->bytes, found);
+    if (const base::ElfSection* units = base::find_section(*sections, "__nv_relfatbin")) look_into(units->bytes, found);
+    if (found.machine_code && !found.ptx) return advice(name + " contains machine code but no PTX, which the emulated GPU needs");
     return std::nullopt;
 }
 

@@ -71,10 +71,16 @@ TEST_F(Redirectable, TheStaticRuntimeIsRefusedWithTheFlagsThatHelp) {
 }
 
 TEST_F(Redirectable, MachineCodeAloneIsRefused) {
-    const std::string empty("\x50\xed\x55\xba\x01\0\x10\0\0\0\0\0\0\0\0\0", 16);   // a container without images
-    std::optional<std::string> reason = why(program(empty, "libcudart.so.13"));
+    std::string code = container("raw");
+    code.at(16) = 2;   // the kind of its one image, after the container's header of 16 bytes: machine code
+    std::optional<std::string> reason = why(program(code, "libcudart.so.13"));
     ASSERT_TRUE(reason);
     EXPECT_THAT(*reason, testing::HasSubstr("no PTX"));
+}
+
+TEST_F(Redirectable, AProgramWithoutKernelsIsFine) {
+    const std::string empty("\x50\xed\x55\xba\x01\0\x10\0\0\0\0\0\0\0\0\0", 16);   // a container without images
+    EXPECT_EQ(why(program(empty, "libcudart.so.13")), std::nullopt);
 }
 
 }  // namespace
