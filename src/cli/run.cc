@@ -125,8 +125,7 @@ base::Result<Ran> emulate(const RunOptions& options, bool quiet) {
     if (!profile.ok()) return profile.errors();
     ran.profile = *std::move(profile);
     ran.profile.argv = is_ptx ? std::vector<std::string>{options.command.at(2)} : options.command;
-    if (ran.profile.backend.empty()) {  // no process of it asked for a GPU
-        ran.profile.backend = "emulated";
+    if (ran.profile.gpu_name.empty()) {  // no process of it asked for a GPU
         ran.profile.gpu_name = gpu->name;
         ran.profile.settings = emulator::describe(settings);
     }
