@@ -10,11 +10,6 @@ using lanescope::emulator::Context;
 namespace lanescope::cudart {
 namespace {
 
-StreamState* state_of(Runtime& runtime, cudaStream_t stream) {
-    const auto found = runtime.streams.find(stream);
-    return found == runtime.streams.end() ? nullptr : found->second.get();
-}
-
 /// What a stream that captures with others may go on after: each node once.
 void join(std::vector<Node*>& last, const std::vector<Node*>& more) {
     for (Node* node : more)
@@ -41,7 +36,7 @@ void collect(const Node* node, std::set<const Node*>& all) {
 }  // namespace
 
 std::optional<cudaError_t> captured(Runtime& runtime, cudaStream_t stream, Call call) {
-    StreamState* state = state_of(runtime, stream);
+    StreamState* state = runtime.stream_state(stream);
     if (state && state->capture) {
         if (!state->capture->valid) return cudaErrorStreamCaptureInvalidated;
         Node& node = add(*state->capture->graph, std::move(call), state->last);
@@ -62,14 +57,14 @@ void abandon(Runtime& runtime, StreamState& state) {
 }
 
 std::optional<cudaError_t> refused(Runtime& runtime, cudaStream_t stream) {
-    StreamState* state = state_of(runtime, stream);
+    StreamState* state = runtime.stream_state(stream);
     if (!state || !state->capture) return std::nullopt;
     return invalidate(*state->capture, cudaErrorStreamCaptureUnsupported);
 }
 
 std::optional<cudaError_t> captured_record(Runtime& runtime, cudaStream_t stream, cudaEvent_t handle, Event& event, bool external) {
     if (external) return captured(runtime, stream, EventCall{handle, false});
-    StreamState* state = state_of(runtime, stream);
+    StreamState* state = runtime.stream_state(stream);
     event.capture = state ? state->capture : nullptr;
     if (!event.capture) return std::nullopt;
     event.captured = state->last;
@@ -78,7 +73,7 @@ std::optional<cudaError_t> captured_record(Runtime& runtime, cudaStream_t stream
 
 std::optional<cudaError_t> captured_wait(Runtime& runtime, cudaStream_t stream, cudaEvent_t handle, const Event& event, bool external) {
     if (external) return captured(runtime, stream, EventCall{handle, true});
-    StreamState* state = state_of(runtime, stream);
+    StreamState* state = runtime.stream_state(stream);
     if (!event.capture || !event.capture->active) return state && state->capture ? std::optional(invalidate(*state->capture, cudaErrorStreamCaptureIsolation)) : std::nullopt;
     if (!state) return invalidate(*event.capture, cudaErrorStreamCaptureImplicit);
     if (state->capture && state->capture != event.capture) return invalidate(*state->capture, cudaErrorStreamCaptureMerge);
@@ -96,7 +91,7 @@ cudaError_t capture_info(cudaStream_t stream, cudaStreamCaptureStatus* status, u
         lanescope::emulator::Stream ignored;
         if (!status) return cudaErrorInvalidValue;
         if (!resolve(runtime, stream, ignored)) return cudaErrorInvalidResourceHandle;
-        const StreamState* state = state_of(runtime, stream);
+        const StreamState* state = runtime.stream_state(stream);
         const Capture* capture = state ? state->capture.get() : nullptr;
         *status = !capture ? cudaStreamCaptureStatusNone : capture->valid ? cudaStreamCaptureStatusActive : cudaStreamCaptureStatusInvalidated;
         if (!capture) return cudaSuccess;
@@ -116,12 +111,12 @@ LANESCOPE_API cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStream
         if (mode < cudaStreamCaptureModeGlobal || mode > cudaStreamCaptureModeRelaxed) return cudaErrorInvalidValue;
         lanescope::emulator::Stream id;
         if (!resolve(runtime, stream, id)) return cudaErrorInvalidResourceHandle;
-        StreamState* state = state_of(runtime, stream);
+        StreamState* state = runtime.stream_state(stream);
         if (!state) return cudaErrorStreamCaptureUnsupported;       // the legacy default stream
         if (state->capture) return cudaErrorIllegalState;
         auto graph = std::make_unique<Graph>();
         state->capture = std::make_shared<Capture>();
-        *state->capture = {graph.get(), stream, runtime.next_object++};
+        *state->capture = {graph.get(), state, runtime.next_object++};
         state->last.clear();
         runtime.graphs[reinterpret_cast<cudaGraph_t>(graph.get())] = std::move(graph);
         ++runtime.captures;
@@ -134,10 +129,10 @@ LANESCOPE_API cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t*
     return call([&](Runtime& runtime, Context&) {
         if (!graph) return cudaErrorInvalidValue;
         *graph = nullptr;
-        StreamState* state = state_of(runtime, stream);
+        StreamState* state = runtime.stream_state(stream);
         if (!state || !state->capture) return cudaErrorIllegalState;
         const std::shared_ptr<Capture> capture = state->capture;
-        if (capture->origin != stream) return invalidate(*capture, cudaErrorStreamCaptureUnmatched);
+        if (capture->origin != state) return invalidate(*capture, cudaErrorStreamCaptureUnmatched);
         capture->active = false;
         std::set<const Node*> joined;
         for (const Node* node : state->last) collect(node, joined);

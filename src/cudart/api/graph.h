@@ -65,7 +65,7 @@ struct Executable {
 /// What streams that capture together have in common.
 struct Capture {
     Graph* graph = nullptr;
-    cudaStream_t origin = nullptr;
+    const StreamState* origin = nullptr;
     unsigned long long id = 0;
     bool valid = true, active = true;             ///< active: until cudaStreamEndCapture
 };

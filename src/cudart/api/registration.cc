@@ -90,12 +90,18 @@ LANESCOPE_API cudaError_t cudaLaunchKernel(const void* host, dim3 grid, dim3 blo
                         : cudaErrorInvalidDeviceFunction;
     });
 }
-LANESCOPE_ALIAS(cudaLaunchKernel, cudaLaunchKernel_ptsz);
+LANESCOPE_API cudaError_t cudaLaunchKernel_ptsz(const void* host, dim3 grid, dim3 block, void** arguments, size_t shared, cudaStream_t stream) {
+    Runtime::get().per_thread_default = true;
+    return cudaLaunchKernel(host, grid, block, arguments, shared, stream);
+}
 
 LANESCOPE_API cudaError_t __cudaLaunchKernel(cudaKernel_t kernel, dim3 grid, dim3 block, void** arguments, size_t shared, cudaStream_t stream) {
     return cudaLaunchKernel(reinterpret_cast<const void*>(kernel), grid, block, arguments, shared, stream);
 }
-LANESCOPE_ALIAS(__cudaLaunchKernel, __cudaLaunchKernel_ptsz);
+LANESCOPE_API cudaError_t __cudaLaunchKernel_ptsz(cudaKernel_t kernel, dim3 grid, dim3 block, void** arguments, size_t shared, cudaStream_t stream) {
+    Runtime::get().per_thread_default = true;
+    return __cudaLaunchKernel(kernel, grid, block, arguments, shared, stream);
+}
 
 LANESCOPE_API cudaError_t cudaLaunchCooperativeKernel(const void* host, dim3 grid, dim3 block, void** arguments, size_t shared, cudaStream_t stream) {
     return call([&](Runtime& runtime, lanescope::emulator::Context& context) {
@@ -104,7 +110,10 @@ LANESCOPE_API cudaError_t cudaLaunchCooperativeKernel(const void* host, dim3 gri
                         : cudaErrorInvalidDeviceFunction;
     });
 }
-LANESCOPE_ALIAS(cudaLaunchCooperativeKernel, cudaLaunchCooperativeKernel_ptsz);
+LANESCOPE_API cudaError_t cudaLaunchCooperativeKernel_ptsz(const void* host, dim3 grid, dim3 block, void** arguments, size_t shared, cudaStream_t stream) {
+    Runtime::get().per_thread_default = true;
+    return cudaLaunchCooperativeKernel(host, grid, block, arguments, shared, stream);
+}
 
 LANESCOPE_API cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t* config, const void* host, void** arguments) {
     return call([&](Runtime& runtime, lanescope::emulator::Context& context) {
@@ -121,4 +130,7 @@ LANESCOPE_API cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t* config, 
         return launch(runtime, context, *function, options, arguments);
     });
 }
-LANESCOPE_ALIAS(cudaLaunchKernelExC, cudaLaunchKernelExC_ptsz);
+LANESCOPE_API cudaError_t cudaLaunchKernelExC_ptsz(const cudaLaunchConfig_t* config, const void* host, void** arguments) {
+    Runtime::get().per_thread_default = true;
+    return cudaLaunchKernelExC(config, host, arguments);
+}

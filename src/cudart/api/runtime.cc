@@ -89,6 +89,7 @@ void Runtime::reset() {
     arrays.clear();
     events.clear();
     streams.clear();
+    own_streams_.clear();
     textures.clear();
     mipmapped.clear();
     graphs.clear();
@@ -234,14 +235,27 @@ cudaError_t last_error(bool take) {
     return error;
 }
 
-bool resolve(Runtime& runtime, cudaStream_t handle, emulator::Stream& stream) {
-    if (handle == nullptr || handle == cudaStreamLegacy || handle == cudaStreamPerThread) {
-        stream = emulator::kDefaultStream;
-        return true;
+StreamState* Runtime::stream_state(cudaStream_t handle) {
+    if (handle == cudaStreamPerThread || (handle == nullptr && per_thread_default)) {
+        static std::atomic<uint64_t> threads{0};
+        thread_local const uint64_t t_number = ++threads;   // thread ids are given again
+        cudaStream_t& own = own_streams_[t_number];
+        if (!own) {
+            auto state = std::make_unique<StreamState>();
+            state->id = context_->timeline().create(true);
+            own = reinterpret_cast<cudaStream_t>(state.get());
+            streams[own] = std::move(state);
+        }
+        handle = own;
     }
-    auto found = runtime.streams.find(handle);
-    if (found == runtime.streams.end()) return false;
-    stream = found->second->id;
+    const auto found = streams.find(handle);
+    return found == streams.end() ? nullptr : found->second.get();
+}
+
+bool resolve(Runtime& runtime, cudaStream_t handle, emulator::Stream& stream) {
+    const StreamState* state = runtime.stream_state(handle);
+    if (!state && handle != nullptr && handle != cudaStreamLegacy) return false;
+    stream = state ? state->id : emulator::kDefaultStream;
     return true;
 }
 

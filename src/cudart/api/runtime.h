@@ -5,6 +5,7 @@
 #include <cuda_runtime_api.h>
 
 #include <array>
+#include <atomic>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -18,7 +19,7 @@
 #include "emulator/context.h"
 
 #define LANESCOPE_API extern "C" __attribute__((visibility("default")))
-/// The entry point of programs compiled for per-thread default streams. Its default stream is the legacy one.
+/// The entry point of programs compiled for per-thread default streams: see Runtime::per_thread_default.
 #define LANESCOPE_ALIAS(name, alias_name) LANESCOPE_API decltype(name) alias_name __attribute__((alias(#name)))
 
 namespace lanescope::cudart {
@@ -138,6 +139,11 @@ public:
     size_t printf_fifo_bytes = 1 << 20;
     unsigned device_flags = 0;
 
+    /// What a handle stands for, cudaStreamPerThread's stream of this thread included; nullptr: the legacy default stream, or no stream.
+    StreamState* stream_state(cudaStream_t handle);
+    /// Set by entry points of programs compiled for per-thread default streams: 0 is this thread's own stream from now on.
+    std::atomic<bool> per_thread_default{false};
+
     /// Says `text` on standard error, once for each different text.
     void say_once(const std::string& text);
 
@@ -149,6 +155,7 @@ private:
     std::set<const Function*> function_handles_;
     std::unordered_map<const void*, std::unique_ptr<Variable>> variables_;
     std::set<std::string> said_;
+    std::map<uint64_t, cudaStream_t> own_streams_;       ///< cudaStreamPerThread of each thread that used it
 };
 
 /// Remembers a failure for cudaGetLastError and hands it on.

@@ -64,17 +64,19 @@ LANESCOPE_API cudaError_t cudaStreamQuery(cudaStream_t stream) {
 LANESCOPE_ALIAS(cudaStreamQuery, cudaStreamQuery_ptsz);
 
 LANESCOPE_API cudaError_t cudaStreamGetFlags(cudaStream_t stream, unsigned* flags) {
-    return with_stream(stream, [&](Runtime& runtime, Context&, emulator::Stream id) {
+    return with_stream(stream, [&](Runtime& runtime, Context&, emulator::Stream) {
         if (!flags) return cudaErrorInvalidValue;
-        *flags = id == emulator::kDefaultStream ? 0 : runtime.streams[stream]->flags;
+        const StreamState* state = runtime.stream_state(stream);
+        *flags = state ? state->flags : 0;
         return cudaSuccess;
     });
 }
 LANESCOPE_ALIAS(cudaStreamGetFlags, cudaStreamGetFlags_ptsz);
 LANESCOPE_API cudaError_t cudaStreamGetPriority(cudaStream_t stream, int* priority) {
-    return with_stream(stream, [&](Runtime& runtime, Context&, emulator::Stream id) {
+    return with_stream(stream, [&](Runtime& runtime, Context&, emulator::Stream) {
         if (!priority) return cudaErrorInvalidValue;
-        *priority = id == emulator::kDefaultStream ? 0 : runtime.streams[stream]->priority;
+        const StreamState* state = runtime.stream_state(stream);
+        *priority = state ? state->priority : 0;
         return cudaSuccess;
     });
 }
