@@ -8,9 +8,15 @@
 #include <tuple>
 
 #include "analysis/pattern.h"
+#include "profile/catalogue.h"
 
 namespace lanescope::analysis {
 namespace {
+
+/// A counter of lines and accesses is no metric that a reader misses in a kernel's totals.
+bool is_counter_by_line(const std::string& name) {
+    return std::any_of(profile::counters().begin(), profile::counters().end(), [&](const profile::Counter& each) { return each.name == name; });
+}
 
 using profile::Access;
 using profile::Launch;
@@ -234,7 +240,8 @@ void fill(KernelSummary& kernel, const profile::Profile& profile) {
         }
         for (const std::string& note : launch->notes)
             if (std::find(kernel.notes.begin(), kernel.notes.end(), note) == kernel.notes.end()) kernel.notes.push_back(note);
-        kernel.absent.insert(launch->absent.begin(), launch->absent.end());
+        for (const auto& [name, reason] : launch->absent)
+            if (!is_counter_by_line(name)) kernel.absent.emplace(name, reason);
         kernel.varies |= counter(launch->metrics, "memory_l2_theoretical_sectors_global") !=
                          counter(kernel.launches.front()->metrics, "memory_l2_theoretical_sectors_global");
     }

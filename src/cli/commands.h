@@ -16,6 +16,7 @@ constexpr int kOwnFailure = 125;
 /// Of the hardware backend.
 struct MeasureOptions {
     std::vector<std::string> metrics;     ///< of CUPTI, besides the catalogue's
+    std::vector<std::string> only;        ///< the catalogue's or CUPTI's that suffice, or "none"; empty: all of the catalogue
     bool lines = true;
     double run_timeout_s = 0;             ///< of a repeated run; 0: by the first one
 };
@@ -35,8 +36,8 @@ struct Ran {
     profile::Profile profile;
     int status = 0;
 };
-/// The program on this machine's GPU, as often as it takes. `metrics`: nothing but these, if not empty.
-base::Result<Ran> measure(const RunOptions& options, const Outputs& outputs, const std::vector<std::string>& metrics = {});
+/// The program on this machine's GPU, as often as it takes.
+base::Result<Ran> measure(const RunOptions& options, const Outputs& outputs);
 
 /// Reference files of the accuracy suite from this machine's GPU.
 struct RecordOptions {

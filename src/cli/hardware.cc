@@ -11,6 +11,7 @@
 #include "cli/commands.h"
 #include "cli/compile.h"
 #include "cli/process.h"
+#include "profile/catalogue.h"
 
 namespace lanescope::cli {
 namespace {
@@ -43,7 +44,7 @@ std::string l1_flag(emulator::Settings::L1 l1) {
 
 }  // namespace
 
-base::Result<Ran> measure(const RunOptions& options, const Outputs& outputs, const std::vector<std::string>& metrics) {
+base::Result<Ran> measure(const RunOptions& options, const Outputs& outputs) {
     hardware::Request request;
     request.available = hardware::probe();
     if (!request.available->times)
@@ -60,7 +61,10 @@ base::Result<Ran> measure(const RunOptions& options, const Outputs& outputs, con
     } else if (::access(name.c_str(), X_OK) == 0 && name.find('/') == std::string::npos) {
         request.argv[0] = "./" + name;
     }
-    request.metrics = metrics;
+    for (const std::string& metric : options.measure.only)
+        if (metric != "none" && metric.find("__") == std::string::npos && !profile::find_metric(metric))
+            return base::error("--only: there is no metric '" + metric + "'; `lanescope explain` knows those of the catalogue");
+    if (!options.measure.only.empty()) request.metrics = hardware::counters_of(options.measure.only);
     request.extra_metrics = options.measure.metrics;
     request.lines = options.measure.lines;
     request.warm = !options.settings.cold;
@@ -71,7 +75,7 @@ base::Result<Ran> measure(const RunOptions& options, const Outputs& outputs, con
     request.progress = [&](const hardware::Progress& progress) {
         if (outputs.quiet) return;
         if (!std::exchange(said, true))
-            put(STDERR_FILENO, fmt::format("lanescope: {} by hardware counters; the program runs {} times, its output is the first run's\n",
+            put(STDERR_FILENO, fmt::format("lanescope: {} by hardware counters; the program runs {} times at most, its output is the first run's\n",
                                            request.available->device.product, progress.runs));
         else if (terminal)
             put(STDERR_FILENO, fmt::format("\r\x1b[K[{}/{}] {}", progress.run, progress.runs, progress.doing));
@@ -92,17 +96,17 @@ int record(const RecordOptions& record, const RunOptions& options, const Outputs
         complain(errors);
         return kOwnFailure;
     };
-    std::vector<std::string> wanted, counted;
+    RunOptions measured = options;
+    measured.measure.lines = true;  // some of the launch's metrics are sums over lines
+    std::vector<std::string> wanted;
     if (!record.metrics.empty()) {
         const auto text = base::read_file(record.metrics);
         if (!text.ok()) return fail(text.errors());
         for (const std::string& name : base::split_lines(*text))
             if (!name.empty() && name[0] != '#') wanted.push_back(name);
-        counted = hardware::counters_of(wanted);
+        measured.measure.only = wanted;
     }
-    RunOptions measured = options;
-    measured.measure.lines = true;  // some of the launch's metrics are sums over lines
-    const auto ran = measure(measured, outputs, counted);
+    const auto ran = measure(measured, outputs);
     if (!ran.ok()) return fail(ran.errors());
     if (wanted.empty()) wanted = hardware::metrics_in(ran->profile);
     if (const base::Status written = base::write_file(record.csv, hardware::reference_csv(ran->profile, wanted)); !written.ok()) return fail(written.errors());

@@ -12,6 +12,7 @@
 #include "cli/process.h"
 #include "gpu/description.h"
 #include "lab/render.h"
+#include "profile/catalogue.h"
 
 namespace lanescope::cli {
 namespace {
@@ -25,7 +26,14 @@ base::Result<lab::RunOutcome> run_one(const lab::RunRequest& request) {
     const fs::path json = folder->path() / "profile.json";
     Command command;
     command.argv = {"/proc/self/exe", "run", "--quiet", "--backend", request.backend, "--json", json.string()};
-    if (request.backend == "emulated") command.argv.insert(command.argv.end(), {"--gpu", request.gpu});
+    if (request.backend == "emulated") {
+        command.argv.insert(command.argv.end(), {"--gpu", request.gpu});
+    } else {
+        std::string only = "none";
+        for (const std::string& name : request.names)
+            if (profile::find_metric(name)) only += "," + name;
+        command.argv.insert(command.argv.end(), {"--only", only});
+    }
     if (!request.l1.empty()) command.argv.insert(command.argv.end(), {"--l1", request.l1});
     if (request.warm) command.argv.push_back("--warm");
     command.argv.push_back(request.program.string());

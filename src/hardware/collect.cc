@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <future>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "base/demangle.h"
 #include "base/file.h"
@@ -50,7 +51,7 @@ struct Counters {
 };
 
 base::Result<Counters> choose_counters(const Request& request, const Cupti& cupti, const std::string& chip) {
-    std::vector<std::string> wanted = request.metrics.empty() ? default_metrics() : request.metrics;
+    std::vector<std::string> wanted = request.metrics ? *request.metrics : default_metrics();
     wanted.insert(wanted.end(), request.extra_metrics.begin(), request.extra_metrics.end());
     std::vector<std::string> tried;
     for (auto& metric : wanted)
@@ -87,17 +88,25 @@ private:
         Events events;
         Ended ended;
     };
-    struct Replay {
-        std::string folder;       ///< where images and cubins go
-        std::string extra;        ///< further lines of the request
-        double limit = 0;
+    struct Started {
+        fs::path folder;
+        Process process;
+    };
+    struct Kind {
+        std::string mode;         ///< activity, sass or range
+        std::string more;         ///< further lines of the request
         bool first = false;
     };
-    base::Result<Run> once(const std::string& mode, const Replay& replay);
+    base::Result<Started> start(const Kind& kind);
+    base::Result<Run> finish(Started& started, double limit);
+    base::Result<Run> once(const Kind& kind, double limit);
     void collect_lines();
     void collect_counters();
+    bool collect_passes(bool overlapping);
     bool collect_by_kernel_replay(const std::string& reason);
+    std::string counters_request(const char* replay, bool flush) const;
     void end_before_fault();
+    void leave_out_zeros();
     void drop_times();
     bool read_counters(const Events& events, const fs::path& images);
     void describe();
@@ -119,7 +128,8 @@ private:
     Run first_;
     Selection selection_;
     Outcome outcome_;
-    uint32_t run_ = 0, runs_ = 1;
+    std::set<std::string> executed_;  ///< spaces and operations of all instructions that ran; empty: not known
+    uint32_t run_ = 0, runs_ = 1, folders_ = 0;
     bool denied_ = false;
 };
 
@@ -128,13 +138,14 @@ void Collection::step(const std::string& doing) {
     if (request_.progress) request_.progress({run_, std::max(run_, runs_), doing});
 }
 
-base::Result<Collection::Run> Collection::once(const std::string& mode, const Replay& replay) {
-    fs::path folder = folder_.path / std::to_string(run_);
+base::Result<Collection::Started> Collection::start(const Kind& kind) {
+    fs::path folder = folder_.path / std::to_string(++folders_);
     std::error_code error;
     fs::create_directory(folder, error);
     if (error) return base::error("cannot make a folder for the session: " + error.message());
-    std::string text = fmt::format("mode {}\ncupti {}\nimages {}\n{}", mode, cupti_->path(), replay.folder, replay.extra);
+    std::string text = fmt::format("mode {}\ncupti {}\n{}", kind.mode, cupti_->path(), kind.more);
     for (auto& [begin, end] : selection_) text += fmt::format("select {} {}\n", begin, end);
+    if (kind.mode == "range") text += fmt::format("turn {}\nlock {}\n", (folder / "turn").string(), (folder_.path / "lock").string());
     if (auto status = base::write_file(folder / "request", text); !status) return status.errors();
 
     auto library = injection_library();
@@ -142,25 +153,36 @@ base::Result<Collection::Run> Collection::once(const std::string& mode, const Re
     Command command;
     command.argv = request_.argv;
     command.environment = {{"CUDA_INJECTION64_PATH", *library}, {"LANESCOPE_SESSION", folder.string()}};
-    command.input = input_.open_run(replay.first);
-    command.quiet = !replay.first;
-    command.time_limit = replay.limit;
-    command.cancelled = request_.cancelled;
-    auto ended = execute(command);
-    input_.close_run();
-    if (!ended) return ended.errors();
+    command.input = input_.open_run(kind.first);
+    command.quiet = !kind.first;
+    auto process = Process::start(command);
+    input_.opened();
+    if (!process) return process.errors();
+    return Started{std::move(folder), *std::move(process)};
+}
+
+base::Result<Collection::Run> Collection::finish(Started& started, double limit) {
     Run run;
-    run.ended = *ended;
-    if (auto bytes = base::read_file(folder / "events")) {
-        auto events = parse_events(*bytes, (folder / "events").string());
+    run.ended = started.process.wait(limit, request_.cancelled);
+    if (auto bytes = base::read_file(started.folder / "events")) {
+        auto events = parse_events(*bytes, (started.folder / "events").string());
         if (!events) return events.errors();
         run.events = std::move(*events);
     }
     size_t others = 0;
-    for (auto& entry : fs::directory_iterator(folder, error)) others += entry.path().filename().string().starts_with("other.");
+    std::error_code error;
+    for (auto& entry : fs::directory_iterator(started.folder, error)) others += entry.path().filename().string().starts_with("other.");
     if (others)
         warn(fmt::format("{} more process{} of the program used the GPU and {} not measured: only the first one is", others,
                          others == 1 ? "" : "es", others == 1 ? "was" : "were"));
+    return run;
+}
+
+base::Result<Collection::Run> Collection::once(const Kind& kind, double limit) {
+    auto started = start(kind);
+    if (!started) return started.errors();
+    auto run = finish(*started, limit);
+    if (kind.first) input_.stop_recording();
     return run;
 }
 
@@ -196,7 +218,7 @@ base::Result<Outcome> Collection::run() {
     if (request_.available) probing.wait();  // then the number of runs is known beforehand
     runs_ = 1 + (request_.available && available_.counters ? uint32_t(request_.lines) + counters_.plan.passes : 0);
     step("times and transfers");
-    auto first = once("activity", {.first = true});
+    auto first = once({.mode = "activity", .first = true}, 0);
     if (base::Status probed = probing.get(); !probed) return probed.errors();
     if (!available_.times) return base::error(available_.problem + (available_.remedy.empty() ? "" : "; " + available_.remedy));
     if (!first) return first.errors();
@@ -240,11 +262,11 @@ void Collection::collect_lines() {
     step("counts by source line");
     fs::path cubin_folder = folder_.path / "cubins";
     fs::create_directory(cubin_folder);
-    std::string extra;
+    std::string more = fmt::format("images {}\n", cubin_folder.string());
     for (auto& metric : sass_metrics())
         for (auto& names : metric.alternatives)
-            for (auto& name : names) extra += "metric " + name + "\n";
-    auto run = once("sass", {.folder = cubin_folder.string(), .extra = extra, .limit = limit()});
+            for (auto& name : names) more += "metric " + name + "\n";
+    auto run = once({.mode = "sass", .more = more}, limit());
     if (!run) return warn("no counts by source line: " + run.errors().front().message);
     if (run->ended.cancelled) return;
     if (run->ended.timed_out)
@@ -261,6 +283,7 @@ void Collection::collect_lines() {
         else warn("no source lines for some kernels: " + base::to_string(cubin.errors().front()));
     }
     add_lines(outcome_.profile, run->events, cubins, available_.device.compute_capability);
+    executed_ = executed(run->events, selection_, cubins, available_.device.compute_capability);
 }
 
 void Collection::end_before_fault() {
@@ -304,18 +327,63 @@ bool Collection::read_counters(const Events& events, const fs::path& images) {
     return read != 0;
 }
 
-void Collection::collect_counters() {
-    fs::path images = folder_.path / "images";
-    fs::create_directory(images);
-    fs::path config = folder_.path / "config";
-    if (auto status = base::write_file(config, counters_.plan.config); !status) return warn(status.errors().front().message);
-    end_before_fault();
+/// Counters of instructions that no kernel executed are zero; the passes they would take are spared.
+void Collection::leave_out_zeros() {
+    if (executed_.empty()) return;
+    auto idle = [&](const std::string& name) {
+        auto of = [&](std::string_view part) { return name.find(part) != std::string::npos; };
+        auto ran = [&](const char* what) { return executed_.contains(what); };
+        if (!name.starts_with("l1tex__") && !name.starts_with("smsp__")) return false;
+        if (of("pipe_tex")) return !ran("texture") && !ran("surface");
+        if (of("mem_local")) return !ran("local");
+        if (of("op_shared") || of("mem_shared")) return !ran("shared");
+        return (of("mem_global_op_red") || of("mem_global_op_atom")) && !ran("reduction") && !ran("atomic");
+    };
+    Counters left;
+    for (size_t i = 0; i < counters_.names.size(); ++i) {
+        // A quotient over nothing is no zero.
+        if (counters_.names[i].ends_with(".sum") && idle(counters_.names[i])) {
+            for (auto& launch : outcome_.profile.launches) launch.metrics.emplace(counters_.profile_names[i], 0.0);
+        } else {
+            left.names.push_back(counters_.names[i]);
+            left.profile_names.push_back(counters_.profile_names[i]);
+        }
+    }
+    if (left.names.size() == counters_.names.size()) return;
+    if (!left.names.empty()) {
+        auto plan = cupti_->plan(available_.device.chip, left.names);
+        if (!plan) return;
+        left.plan = *plan;
+    }
+    left.unsupported = counters_.unsupported;
+    counters_ = std::move(left);
+    runs_ = run_ + counters_.plan.passes;
+}
+
+/// What a process needs to know besides its segments when it is its turn.
+std::string Collection::counters_request(const char* replay, bool flush) const {
     // Collecting every kernel by itself fails where graphs are launched (CUPTI 13.0); ranges around the launches don't.
     bool around = std::any_of(first_.events.launches.begin(), first_.events.launches.end(), [](auto& launch) { return launch.graph; });
-    std::string common = fmt::format("config {}\nreplay application\nranges {}\nflush {}\n", config.string(), around ? "user" : "auto",
-                                     request_.warm ? 0 : 1);
-    for (auto& name : counters_.names) common += "metric " + name + "\n";
+    std::string out = fmt::format("config {}\nreplay {}\nranges {}\nflush {}\n", (folder_.path / "config").string(), replay,
+                                  around ? "user" : "auto", int(flush));
+    for (auto& name : counters_.names) out += "metric " + name + "\n";
+    return out;
+}
 
+void Collection::collect_counters() {
+    end_before_fault();
+    leave_out_zeros();
+    if (counters_.names.empty()) return;
+    if (auto status = base::write_file(folder_.path / "config", counters_.plan.config); !status) return warn(status.errors().front().message);
+    uint32_t run = run_;
+    const char* overlap = std::getenv("LANESCOPE_OVERLAP");
+    if (!(overlap && std::string_view(overlap) == "0") && collect_passes(true)) return;
+    run_ = run;
+    collect_passes(false);
+}
+
+/// One run of the program a pass; `overlapping`: each already starts while the one before measures. False: that may have been the trouble.
+bool Collection::collect_passes(bool overlapping) {
     struct State {
         SegmentPlan plan;
         uint64_t pass = 0, nesting = 1;
@@ -323,23 +391,38 @@ void Collection::collect_counters() {
     };
     std::vector<State> states;
     for (auto& plan : segments(first_.events.launches, selection_)) states.push_back({plan});
+    fs::path images = folder_.path / (overlapping ? "images" : "images alone");
+    fs::create_directory(images);
+    const Kind kind{.mode = "range", .more = fmt::format("images {}\n", images.string())};
+    const std::string common = counters_request("application", !request_.warm);
+    auto trouble = [&](const std::string& text) {
+        if (!overlapping) warn(text);
+        return !overlapping;
+    };
     Events last;
+    std::optional<Started> ahead;
     for (uint32_t pass = 1; pass <= counters_.plan.passes; ++pass) {
         step(fmt::format("counters, pass {} of {}", pass, counters_.plan.passes));
-        std::string extra = common;
+        auto current = ahead ? base::Result<Started>(*std::move(ahead)) : start(kind);
+        ahead.reset();
+        if (!current) return trouble("no counters: " + current.errors().front().message);
+        std::string turn = common;
         for (size_t i = 0; i < states.size(); ++i)
-            extra += fmt::format("segment {} {} {} {} {}\n", i, states[i].plan.begin, states[i].plan.end, states[i].pass, states[i].nesting);
-        auto run = once("range", {.folder = images.string(), .extra = extra, .limit = limit()});
-        if (!run) return warn("no counters: " + run.errors().front().message);
-        if (run->ended.cancelled) return warn("counters were not completed: interrupted");
-        if (run->ended.timed_out) return warn(fmt::format("no counters: the program was stopped after {:.0f} s", limit()));
+            turn += fmt::format("segment {} {} {} {} {}\n", i, states[i].plan.begin, states[i].plan.end, states[i].pass, states[i].nesting);
+        if (auto status = base::write_file(current->folder / "turn", turn); !status) return trouble("no counters: " + status.errors().front().message);
+        if (overlapping && pass < counters_.plan.passes)
+            if (auto next = start(kind)) ahead.emplace(*std::move(next));
+        auto run = finish(*current, limit());
+        if (!run) return trouble("no counters: " + run.errors().front().message);
+        if (run->ended.cancelled) return warn("counters were not completed: interrupted"), true;
+        if (run->ended.timed_out) return trouble(fmt::format("no counters: the program was stopped after {:.0f} s", limit()));
         if (run->events.segments.empty()) {
-            explain(run->events, "no counters");
-            return;
+            if (!overlapping) explain(run->events, "no counters");
+            return !overlapping;
         }
         if (std::string what = difference(first_.events.launches, run->events.launches); !what.empty()) {
-            collect_by_kernel_replay(what);
-            return;
+            if (!overlapping) collect_by_kernel_replay(what);
+            return !overlapping;
         }
         for (auto& segment : run->events.segments) {
             if (segment.index >= states.size()) continue;
@@ -350,24 +433,27 @@ void Collection::collect_counters() {
         last = std::move(run->events);
         if (std::all_of(states.begin(), states.end(), [](auto& s) { return s.complete; })) break;
     }
-    if (!std::all_of(states.begin(), states.end(), [](auto& s) { return s.complete; }))
-        warn("some launches lack counters: not every pass reached them");
+    if (!std::all_of(states.begin(), states.end(), [](auto& s) { return s.complete; }) && !trouble("some launches lack counters: not every pass reached them"))
+        return false;
     outcome_.profile.settings["replay"] = "application";
+    if (!request_.warm) outcome_.profile.settings["flush"] = last.flush.empty() ? "none" : last.flush;
     read_counters(last, images);
-    if (around) drop_times();
+    if (common.find("ranges user") != std::string::npos) drop_times();
     if (!last.failed.empty()) explain(last, "counters may be incomplete");
+    return true;
 }
 
 bool Collection::collect_by_kernel_replay(const std::string& reason) {
     step("counters, kernel by kernel");
     fs::path images = folder_.path / "replayed";
     fs::create_directory(images);
-    std::string extra = fmt::format("config {}\nreplay kernel\nflush 0\n", (folder_.path / "config").string());
-    for (auto& name : counters_.names) extra += "metric " + name + "\n";
+    std::string turn = counters_request("kernel", false);
     // Which launches there will be isn't known now, so the images cover the numbers, whatever is launched under them.
     uint64_t index = 0;
-    for (auto& plan : segments(first_.events.launches, selection_)) extra += fmt::format("segment {} {} {} 0 1\n", index++, plan.begin, plan.end);
-    auto run = once("range", {.folder = images.string(), .extra = extra, .limit = limit() * counters_.plan.passes});
+    for (auto& plan : segments(first_.events.launches, selection_)) turn += fmt::format("segment {} {} {} 0 1\n", index++, plan.begin, plan.end);
+    auto started = start({.mode = "range", .more = fmt::format("images {}\n", images.string())});
+    if (!started || !base::write_file(started->folder / "turn", turn).ok()) return false;
+    auto run = finish(*started, limit() * counters_.plan.passes);
     if (!run || run->events.segments.empty()) {
         if (run) explain(run->events, "no counters");
         return false;

@@ -1,6 +1,8 @@
 #include "hardware/events.h"
 
 #include <charconv>
+#include <iterator>
+#include <map>
 #include <stdexcept>
 
 namespace lanescope::hardware {
@@ -39,7 +41,15 @@ private:
     size_t next_ = 0;
 };
 
-void read_line(Events& events, std::string_view line) {
+/// Where cudaProfilerStart and cudaProfilerStop stand among the correlation numbers of the program's calls.
+using Switches = std::map<uint32_t, bool>;
+
+bool collected(const Switches& switches, uint32_t correlation) {
+    auto after = switches.upper_bound(correlation);
+    return after == switches.begin() || std::prev(after)->second;
+}
+
+void read_line(Events& events, Switches& switches, std::string_view line) {
     Words words(line);
     std::string_view kind = words.text();
     if (kind == "launch") {
@@ -121,6 +131,13 @@ void read_line(Events& events, std::string_view line) {
     } else if (kind == "subscribed") {
         events.subscribed = true;
         words.number(events.cupti_version);
+    } else if (kind == "collect") {
+        bool on = words.flag();
+        uint32_t correlation = 0;
+        words.number(correlation);
+        switches[correlation] = on;
+    } else if (kind == "flush") {
+        events.flush = words.text();
     } else if (kind == "end") {
         events.ended = true;
     } else if (kind == "time") {
@@ -137,6 +154,7 @@ void read_line(Events& events, std::string_view line) {
 
 base::Result<Events> parse_events(std::string_view text, const std::string& file) {
     Events events;
+    Switches switches;
     uint32_t number = 0;
     for (size_t at = 0; at < text.size();) {
         size_t end = text.find('\n', at);
@@ -145,11 +163,13 @@ base::Result<Events> parse_events(std::string_view text, const std::string& file
         std::string_view line = text.substr(at, end - at);
         at = end + 1;
         try {
-            read_line(events, line);
+            read_line(events, switches, line);
         } catch (const std::out_of_range& problem) {
             return base::error(std::string("unreadable session: ") + problem.what(), {file, number}, std::string(line));
         }
     }
+    for (auto& launch : events.launches) launch.collected = collected(switches, launch.correlation);
+    for (auto& copy : events.copies) copy.collected = collected(switches, copy.correlation);
     return events;
 }
 

@@ -19,6 +19,7 @@ struct LaunchEvent {
     bool graph = false;
     uint32_t grid[3] = {}, block[3] = {};
     uint32_t dynamic_shared = 0;
+    bool collected = true;       ///< not between cudaProfilerStop and cudaProfilerStart
     std::string symbol;
 };
 
@@ -41,6 +42,7 @@ struct CopyEvent {
     uint32_t stream = 0;
     uint64_t bytes = 0;
     uint32_t kind = 0, source = 0, destination = 0;
+    bool collected = true;       ///< as of a launch
 };
 
 struct MigrationEvent {
@@ -90,6 +92,7 @@ struct Events {
     std::vector<SegmentEvent> segments;
     std::vector<FailedCall> failed;
     std::vector<std::string> notes;
+    std::string flush;           ///< how caches were flushed: "driver" or "reads"; empty: they weren't
     uint64_t dropped = 0;
     /// Seconds of the steady clock at which each part was done: where a run's time went.
     std::vector<std::pair<std::string, double>> times;

@@ -61,7 +61,7 @@ struct Progress {
 
 struct Request {
     std::vector<std::string> argv;
-    std::vector<std::string> metrics;      ///< empty: what the catalogue has and this chip counts
+    std::optional<std::vector<std::string>> metrics;  ///< that counters are read for; nothing: what the catalogue has and this chip counts
     std::vector<std::string> extra_metrics;
     bool lines = true;                     ///< counts by source line
     bool warm = false;                     ///< leave caches as the program's own kernels leave them
@@ -82,7 +82,7 @@ struct Outcome {
 /// can't be started or nothing at all could be collected.
 base::Result<Outcome> run(const Request& request);
 
-/// How many runs a request takes on this machine, and why: "1 run for times, 1 for lines, 9 passes of counters".
+/// How many runs a request takes on this machine at most, and why: "1 run for times, 1 for lines, 9 passes of counters".
 struct Runs {
     uint32_t times = 1, lines = 1, counters = 0;
     std::vector<std::string> metrics;                    ///< counted

@@ -15,6 +15,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <thread>
+#include <utility>
 
 namespace lanescope::hardware {
 
@@ -88,7 +89,8 @@ Input::Input(fs::path folder) : state_(new State) {
 }
 
 Input::~Input() {
-    close_run();
+    opened();
+    stop_recording();
     delete state_;
 }
 
@@ -123,12 +125,14 @@ int Input::open_run(bool first) {
     return s.run;
 }
 
-void Input::close_run() {
-    State& s = *state_;
-    if (s.run >= 0) ::close(s.run);
-    s.run = -1;
-    s.stop = true;
-    if (s.copier.joinable()) s.copier.join();
+void Input::opened() {
+    if (state_->run >= 0) ::close(state_->run);
+    state_->run = -1;
+}
+
+void Input::stop_recording() {
+    state_->stop = true;
+    if (state_->copier.joinable()) state_->copier.join();
 }
 
 namespace {
@@ -169,45 +173,58 @@ std::vector<std::string> environment_with(const std::vector<std::pair<std::strin
 
 }  // namespace
 
-base::Result<Ended> execute(const Command& command) {
-    using Clock = std::chrono::steady_clock;
+base::Result<Process> Process::start(const Command& command) {
     if (command.argv.empty()) return base::error("no program to run");
     auto argv = pointers(command.argv);
     auto words = environment_with(command.environment);
     auto environment = pointers(words);
     int failure[2];
     if (::pipe2(failure, O_CLOEXEC) != 0) return base::error(std::string("cannot make a pipe: ") + std::strerror(errno));
-    auto started = Clock::now();
-    pid_t child = ::fork();
-    if (child == 0) become(command, argv.data(), environment.data(), failure[1]);
+    Process process(::fork(), command.quiet);
+    if (process.child_ == 0) become(command, argv.data(), environment.data(), failure[1]);
+    int why = process.child_ < 0 ? errno : 0;
     ::close(failure[1]);
-    int why = child < 0 ? errno : 0;
-    bool refused = child < 0 || ::read(failure[0], &why, sizeof why) == sizeof why;
+    bool refused = process.child_ < 0 || ::read(failure[0], &why, sizeof why) == sizeof why;
     ::close(failure[0]);
-    if (refused) {
-        if (child > 0) ::waitpid(child, nullptr, 0);
-        return base::error("cannot run " + command.argv[0] + ": " + std::strerror(why));
-    }
+    if (refused) return base::error("cannot run " + command.argv[0] + ": " + std::strerror(why));
+    return process;
+}
+
+Process::Process(Process&& other) noexcept : child_(std::exchange(other.child_, -1)), quiet_(other.quiet_), started_(other.started_) {}
+
+Process::~Process() {
+    if (child_ <= 0) return;
+    signal(SIGKILL);
+    ::waitpid(child_, nullptr, 0);
+}
+
+void Process::signal(int number) const {
+    ::kill(child_, number);
+    if (quiet_) ::kill(-child_, number);  // its children, if it had the time to become the leader of a group
+}
+
+Ended Process::wait(double time_limit, const std::function<bool()>& cancelled) {
+    using Clock = std::chrono::steady_clock;
+    auto begin = Clock::now();
+    auto seconds_since = [](Clock::time_point when) { return std::chrono::duration<double>(Clock::now() - when).count(); };
     Ended ended;
-    auto elapsed = [&] { return std::chrono::duration<double>(Clock::now() - started).count(); };
     for (int status = 0;;) {
-        pid_t done = ::waitpid(child, &status, WNOHANG);
-        if (done == child) {
+        if (::waitpid(child_, &status, WNOHANG) == child_) {
+            if (quiet_) ::kill(-child_, SIGKILL);  // what a repeated run leaves behind would disturb the next one
+            child_ = -1;
             ended.signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
             ended.exit_status = ended.signal ? 128 + ended.signal : WEXITSTATUS(status);
             break;
         }
-        bool late = command.time_limit > 0 && elapsed() > command.time_limit;
-        bool cancelled = command.cancelled && command.cancelled();
-        if ((late || cancelled) && !ended.timed_out && !ended.cancelled) {
-            (late ? ended.timed_out : ended.cancelled) = true;
+        if (!ended.timed_out && !ended.cancelled) {
+            ended.timed_out = time_limit > 0 && seconds_since(begin) > time_limit;
+            ended.cancelled = !ended.timed_out && cancelled && cancelled();
             // The visible run may tidy up, as it would on Ctrl-C in a shell.
-            ::kill(command.quiet ? -child : child, command.quiet || late ? SIGKILL : SIGINT);
+            if (ended.timed_out || ended.cancelled) signal(quiet_ || ended.timed_out ? SIGKILL : SIGINT);
         }
         std::this_thread::sleep_for(std::chrono::milliseconds(1));
     }
-    if (command.quiet) ::kill(-child, SIGKILL);  // what a repeated run left behind would disturb the next one
-    ended.seconds = elapsed();
+    ended.seconds = seconds_since(started_);
     return ended;
 }
 

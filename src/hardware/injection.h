@@ -1,6 +1,7 @@
 // Where the injected library is, and one run of the program with it.
 #pragma once
 
+#include <chrono>
 #include <filesystem>
 #include <functional>
 #include <string>
@@ -22,9 +23,11 @@ public:
     Input(const Input&) = delete;
     Input& operator=(const Input&) = delete;
 
-    /// A descriptor for the next run; closed by close_run(), which also stops recording.
+    /// A descriptor for the next run; ours is closed by opened().
     int open_run(bool first);
-    void close_run();
+    void opened();
+    /// The first run has ended.
+    void stop_recording();
     /// True when later runs can't see what the first one saw (a terminal).
     bool lost() const;
 
@@ -38,18 +41,34 @@ struct Command {
     std::vector<std::pair<std::string, std::string>> environment;   ///< added to ours
     int input = 0;
     bool quiet = false;                     ///< output discarded, in a process group of its own
-    double time_limit = 0;                  ///< seconds; 0: none
-    std::function<bool()> cancelled;
 };
 
 struct Ended {
     int exit_status = 0;                    ///< 128 + signal
     int signal = 0;
     bool timed_out = false, cancelled = false;
-    double seconds = 0;
+    double seconds = 0;                     ///< since it was started
 };
 
-/// Starts the program and waits for it. An error means that it couldn't be started.
-base::Result<Ended> execute(const Command& command);
+/// A running program. What is still running when this object goes is killed.
+class Process {
+public:
+    /// An error means that it couldn't be started.
+    static base::Result<Process> start(const Command& command);
+    Process(Process&& other) noexcept;
+    Process& operator=(Process&&) = delete;
+    ~Process();
+
+    /// Waits for its end; kills it after `time_limit` seconds from now (0: never) or when `cancelled` says so.
+    Ended wait(double time_limit, const std::function<bool()>& cancelled);
+
+private:
+    Process(int child, bool quiet) : child_(child), quiet_(quiet) {}
+    void signal(int number) const;
+
+    int child_;
+    bool quiet_;
+    std::chrono::steady_clock::time_point started_ = std::chrono::steady_clock::now();
+};
 
 }  // namespace lanescope::hardware

@@ -100,7 +100,7 @@ Selection select(const std::vector<LaunchEvent>& launches, const Request& reques
     auto selector = profile::LaunchSelector::make(request.launches);
     if (!selector) return out;
     for (auto& launch : launches) {
-        if (!selector->takes(launch.symbol)) continue;
+        if (!launch.collected || !selector->takes(launch.symbol)) continue;
         if (!out.empty() && out.back().second + 1 == launch.index) out.back().second = launch.index;
         else out.emplace_back(launch.index, launch.index);
     }
@@ -175,7 +175,8 @@ void add_times(profile::Profile& profile, const Events& events, const Selection&
         }
         profile.launches.push_back(std::move(launch));
     }
-    for (auto& copy : events.copies) profile.transfers.push_back(transfer(copy, origin, streams));
+    for (auto& copy : events.copies)
+        if (copy.collected) profile.transfers.push_back(transfer(copy, origin, streams));
     for (auto& migration : events.migrations) {
         profile::Transfer moved;
         moved.kind = "migration";
@@ -264,6 +265,33 @@ void add_lines(profile::Profile& profile, const Events& events, const std::map<u
             launch->lines.push_back(std::move(line));
         }
     }
+}
+
+std::set<std::string> executed(const Events& events, const Selection& selection, const std::map<uint32_t, Cubin>& cubins, unsigned architecture) {
+    std::set<std::string> out{"instructions"};
+    std::set<uint64_t> counted;
+    for (auto& event : events.sass) {
+        counted.insert(event.launch);
+        auto symbol = events.functions.find({event.cubin, event.function});
+        auto cubin = cubins.find(event.cubin);
+        if (symbol == events.functions.end() || cubin == cubins.end()) return {};
+        const Cubin::Function* function = cubin->second.find(symbol->second);
+        if (!function || event.pc + 16 > function->code.size()) return {};
+        // Textures and surfaces have more instructions than those that decode() knows: whatever lies among them counts as one.
+        auto opcode = (uint8_t(function->code[event.pc]) | uint8_t(function->code[event.pc + 1]) << 8) & 0x1ff;
+        if (opcode >= 0x160 && opcode <= 0x170) out.insert("texture");
+        if (opcode >= 0x190 && opcode <= 0x19f) out.insert("surface");
+        auto instruction = decode(function->code, event.pc, architecture);
+        if (!instruction) continue;
+        out.emplace(instruction->space);
+        out.emplace(instruction->operation);
+        if (instruction->space == "generic") out.insert({"global", "shared", "local"});
+        if (instruction->operation == "async_copy") out.insert("shared");
+    }
+    for (auto& [begin, end] : selection)
+        for (uint64_t launch = begin; launch <= end; ++launch)
+            if (!counted.contains(launch)) return {};
+    return out;
 }
 
 std::string add_counters(profile::Profile& profile, const Events& events, uint64_t segment, const std::vector<std::string>& metrics,

@@ -3,6 +3,7 @@
 
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -36,6 +37,10 @@ void add_times(profile::Profile& profile, const Events& events, const Selection&
 
 /// Counts by line and access of the launches that are already there. Cubins by their number.
 void add_lines(profile::Profile& profile, const Events& events, const std::map<uint32_t, Cubin>& cubins, unsigned architecture);
+
+/// Spaces and operations of the memory instructions that the selected launches executed, "instructions" besides; a generic one may be of any
+/// space. Empty where it isn't known of all of them.
+std::set<std::string> executed(const Events& events, const Selection& selection, const std::map<uint32_t, Cubin>& cubins, unsigned architecture);
 
 /// values[range][metric] of one segment, ranges in the order of `events.ranges`. Empty, or why they can't be told apart.
 std::string add_counters(profile::Profile& profile, const Events& events, uint64_t segment, const std::vector<std::string>& metrics,

@@ -3,6 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "base/file.h"
+#include "hardware/metrics.h"
+
 namespace lanescope::hardware {
 namespace {
 
@@ -110,6 +113,42 @@ TEST(Events, AreReadAndACutOffLineIsDropped) {
     EXPECT_EQ(events->segments[0].pass, 3u);
     EXPECT_FALSE(parse_events("launch\tx\n", "events").ok());
     EXPECT_FALSE(parse_events("surprise\t1\n", "events").ok());
+}
+
+TEST(Events, WhatIsOutsideOfTheProfilersStartAndStopIsRunNotCollected) {
+    auto events = parse_events("launch\t0\t7\t0\tkernel\t1\t1\t1\t32\t1\t1\t0\tfirst\ncollect\t0\t8\n"
+                               "launch\t1\t9\t0\tkernel\t1\t1\t1\t32\t1\t1\t0\twarmup\ncollect\t1\t12\n"
+                               "launch\t2\t13\t0\tkernel\t1\t1\t1\t32\t1\t1\t0\tcounted\n"
+                               "memcpy\t10\t0\t5\t7\t64\t1\t1\t3\t0\nmemcpy\t14\t6\t9\t7\t32\t1\t1\t3\t0\n",
+                               "events");
+    ASSERT_TRUE(events.ok());
+    EXPECT_THAT(select(events->launches, Request{}), ElementsAre(Pair(0, 0), Pair(2, 2)));
+    profile::Profile profile;
+    add_times(profile, *events, {{0, 0}, {2, 2}}, Device{});
+    ASSERT_EQ(profile.transfers.size(), 1u);  // that of call 10 lies between 8 and 12
+    EXPECT_EQ(profile.transfers[0].bytes, 32u);
+}
+
+TEST(Executed, NamesSpacesAndOperationsOrNothingWhereSomeLaunchIsUnknown) {
+    auto bytes = base::read_file(LANESCOPE_SOURCE_DIR "/tests/hardware/inline.cubin");
+    ASSERT_TRUE(bytes.ok());
+    auto cubin = Cubin::parse(*bytes, "inline.cubin");
+    ASSERT_TRUE(cubin.ok());
+    const std::map<uint32_t, Cubin> cubins{{9, *cubin}};
+    Events events;
+    events.functions[{9, 0}] = "_Z5outerPKfPf";
+    events.sass.push_back({.launch = 0, .cubin = 9, .function = 0, .pc = 0x90, .values = {1}});  // a load of leaf()
+    EXPECT_THAT(executed(events, {{0, 0}}, cubins, 90), ElementsAre("global", "instructions", "load"));
+    EXPECT_THAT(executed(events, {{0, 1}}, cubins, 90), testing::IsEmpty());  // launch 1 wasn't counted
+    EXPECT_THAT(executed(events, {{0, 0}}, {}, 90), testing::IsEmpty());
+}
+
+TEST(CountersOf, FollowsOtherNamesAndFormulas) {
+    EXPECT_THAT(counters_of({"dram_read_bytes"}), ElementsAre("dram__bytes_read.sum"));  // nvprof's name
+    EXPECT_THAT(counters_of({"dram__bytes_write.sum", "dram__bytes_write.sum"}), ElementsAre("dram__bytes_write.sum"));
+    EXPECT_THAT(counters_of({"none", "launch__grid_size"}), testing::IsEmpty());
+    EXPECT_THAT(counters_of({"l1tex__average_t_sectors_per_request_pipe_lsu_mem_global_op_ld.ratio"}),
+                testing::UnorderedElementsAre("l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum", "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum"));
 }
 
 TEST(Judge, SaysWhatIsWrongAndWhatCanStillBeHad) {

@@ -37,7 +37,8 @@ std::vector<std::string> counters_of(const std::vector<std::string>& metrics) {
     for (auto& name : metrics) {
         const profile::Metric* known = profile::find_metric(name);
         if (!known || is_counter(*known)) {
-            if (name.find("__") != std::string::npos && !name.starts_with("launch__")) add(name);
+            std::string_view own = known ? known->name : std::string_view(name);
+            if (own.find("__") != std::string::npos && !own.starts_with("launch__") && !own.starts_with("lanescope__")) add(own);
             continue;
         }
         // What its formula is made of.

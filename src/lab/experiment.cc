@@ -1,6 +1,7 @@
 #include "lab/experiment.h"
 
 #include <cstdlib>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -185,6 +186,18 @@ base::Result<Experiment> load(const fs::path& folder) {
     if (!explanation) return explanation.errors();
     experiment->explanation = std::move(*explanation);
     return experiment;
+}
+
+std::vector<std::string> names_in(const Experiment& experiment) {
+    std::set<std::string> names;
+    const auto add = [&](const std::vector<std::string>& more) { names.insert(more.begin(), more.end()); };
+    for (const Column& column : experiment.columns) add(column.value.names());
+    for (const Claim& claim : experiment.claims) add(claim.that.names());
+    for (const Plot& plot : experiment.plots) {
+        add({plot.x, plot.y, plot.series});
+        add(plot.steps);
+    }
+    return {names.begin(), names.end()};
 }
 
 fs::path find_folder(const fs::path& executable) {

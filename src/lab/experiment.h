@@ -66,6 +66,9 @@ struct Experiment {
     std::string explanation;              ///< README.md
 };
 
+/// Whatever the columns, plots and claims speak of: fields that the program prints, columns, metrics.
+std::vector<std::string> names_in(const Experiment& experiment);
+
 /// Checks experiment.toml strictly: every error carries file:line:col.
 base::Result<Experiment> parse(std::string_view toml, const std::string& file);
 /// Reads a folder: experiment.toml, README.md and the program must be there.

@@ -377,6 +377,17 @@ bool Expression::matches(const Row& row, const std::vector<Condition>& where) {
     });
 }
 
+std::vector<std::string> Expression::names() const {
+    std::vector<std::string> out;
+    const auto visit = [&](const auto& self, const Node& node) -> void {
+        if (node.kind == Node::Kind::kName) out.push_back(node.name.substr(node.name.find('.') + 1));
+        for (const Condition& condition : node.where) out.push_back(condition.field);
+        for (const Node& child : node.children) self(self, child);
+    };
+    visit(visit, root_);
+    return out;
+}
+
 bool Expression::is_comparison() const {
     return root_.kind == Kind::kCompare || root_.kind == Kind::kAnd ||
            (root_.kind == Kind::kCall && (root_.name == "rising" || root_.name == "falling"));

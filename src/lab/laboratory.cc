@@ -155,6 +155,7 @@ std::vector<Row> cases_of(const RunOutcome& outcome, const std::string& run, std
 
 ExperimentResult run(const Experiment& experiment, const Options& options, const Runner& runner) {
     ExperimentResult result{&experiment, options.backend, options.full, {}};
+    const std::vector<std::string> names = names_in(experiment);
     for (const std::string& gpu : options.gpus.empty() ? experiment.gpus : options.gpus) {
         GpuResult& here = result.gpus.emplace_back();
         here.gpu = gpu;
@@ -162,7 +163,7 @@ ExperimentResult run(const Experiment& experiment, const Options& options, const
         const auto begin = std::chrono::steady_clock::now();
         for (const Run& run : experiment.runs) {
             if (options.progress) options.progress(experiment, gpu, run);
-            base::Result<RunOutcome> outcome = runner({experiment.program, options.full ? run.full : run.quick, gpu, options.backend, run.l1, run.warm});
+            base::Result<RunOutcome> outcome = runner({experiment.program, options.full ? run.full : run.quick, gpu, options.backend, run.l1, run.warm, names});
             if (!outcome) {
                 here.errors.insert(here.errors.end(), outcome.errors().begin(), outcome.errors().end());
                 continue;

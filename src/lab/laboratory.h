@@ -17,6 +17,7 @@ struct RunRequest {
     std::string gpu, backend;             ///< backend: "emulated" or "hardware"
     std::string l1;                       ///< "on", "off", "": default
     bool warm = false;
+    std::vector<std::string> names;       ///< what the experiment speaks of, metrics among them: all others may be left out
 };
 struct RunOutcome {
     profile::Profile profile;

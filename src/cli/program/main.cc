@@ -52,7 +52,8 @@ void add_run_options(CLI::App& command, cli::RunOptions& options, RunWords& word
 }
 
 void add_measure_options(CLI::App& command, cli::MeasureOptions& options) {
-    command.add_option("--metrics", options.metrics, "Hardware: further metrics of CUPTI")->delimiter(',')->option_text("NAME[,NAME...]")->group("Hardware");
+    command.add_option("--only", options.only, "Hardware: nothing but what these metrics need, or 'none': fewer runs")->delimiter(',')->allow_extra_args(false)->option_text("NAME[,NAME...]")->group("Hardware");
+    command.add_option("--metrics", options.metrics, "Hardware: further metrics of CUPTI")->delimiter(',')->allow_extra_args(false)->option_text("NAME[,NAME...]")->group("Hardware");
     command.add_flag("!--no-lines", options.lines, "Hardware: totals of kernels only")->group("Hardware");
     command.add_option("--run-timeout", options.run_timeout_s, "Hardware: end a repeated run of the program that takes longer (default: 30 times the first)")
         ->check(CLI::NonNegativeNumber)->option_text("SECONDS")->group("Hardware");
@@ -188,7 +189,7 @@ int main(int argc, char** argv) {
     CLI::App& lab_command = *app.add_subcommand("lab", "Run the laboratory's experiments: tables, plots, and claims confirmed or refuted");
     lab_command.add_option("EXPERIMENT", lab.experiments, "Number, name or folder of an experiment (default: all)");
     lab_command.add_flag("--list", lab.list, "List the experiments");
-    lab_command.add_option("--gpu", lab.gpus, "The GPUs to emulate, side by side (default: the experiment's own)")->delimiter(',')->option_text("NAME[,NAME...]");
+    lab_command.add_option("--gpu", lab.gpus, "The GPUs to emulate, side by side (default: the experiment's own)")->delimiter(',')->allow_extra_args(false)->option_text("NAME[,NAME...]");
     lab_command.add_option("--backend", lab.backend, "Emulate, or measure on this machine's GPU (default: emulated)")
         ->check(CLI::IsMember({"emulated", "hardware"}))->option_text("emulated|hardware");
     bool quick = false;

@@ -52,6 +52,7 @@ namespace lanescope::inject {
     X(cuCtxGetDevice, "cuCtxGetDevice")                           \
     X(cuCtxSynchronize, "cuCtxSynchronize")                       \
     X(cuDeviceGetAttribute, "cuDeviceGetAttribute")               \
+    X(cuDeviceGetPCIBusId, "cuDeviceGetPCIBusId")                 \
     X(cuStreamIsCapturing, "cuStreamIsCapturing")                 \
     X(cuThreadExchangeStreamCaptureMode, "cuThreadExchangeStreamCaptureMode") \
     X(cuMemAlloc, "cuMemAlloc_v2")                                \

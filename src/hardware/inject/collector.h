@@ -3,6 +3,7 @@
 
 #include <cupti.h>
 
+#include <cstdint>
 #include <memory>
 
 namespace lanescope::inject {
@@ -49,9 +50,13 @@ private:
     int mode_;
 };
 
-/// Makes L2 hold none of the program's data, as ncu does before every kernel: a kernel of ours reads a buffer of four
-/// times the L2 on `stream`. False when it couldn't.
-bool flush_caches(CUstream stream);
+enum class Flushed : uint8_t {
+    kNot,       ///< it couldn't be done
+    kByDriver,  ///< L2 was written back and invalidated
+    kByKernel,  ///< a kernel of ours read a buffer of four times the L2 on the stream: a launch, and a range, of its own
+};
+/// Makes L2 hold none of the program's data, as ncu does before every kernel.
+Flushed flush_caches(CUstream stream);
 /// The context of the last flush is going: the next one needs a kernel and a buffer of its own.
 void forget_flush();
 

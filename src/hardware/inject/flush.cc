@@ -1,15 +1,20 @@
+#include <cstdlib>
+#include <memory>
+#include <string_view>
+
 #include "hardware/inject/api.h"
 #include "hardware/inject/collector.h"
+#include "hardware/inject/resource_manager.h"
 #include "hardware/inject/session.h"
 
 namespace lanescope::inject {
 
 namespace {
 
-// Each thread reads 16 bytes in steps of the whole grid. Plain reads, because what was tried besides them on an H200 was no closer to
-// what ncu counts after its own flush (docs/hardware.md): a memset or copies, volatile reads, reads marked evict-first, a discard
-// after the reads, a flush from a second context. The store, which keeps the
-// compiler from dropping the reads, happens only if their sum is one number of 2^32, and then into the buffer.
+// What is left where the driver can't be asked. Each thread reads 16 bytes in steps of the whole grid. L2 is then full of clean lines instead
+// of empty, so that dirty lines of the kernel stay in it longer (docs/hardware.md). Nothing else that was tried on an H200 came closer: a
+// memset or copies, volatile reads, reads marked evict-first, a discard after the reads, a flush from a second context. The store, which
+// keeps the compiler from dropping the reads, happens only if their sum is one number of 2^32, and then into the buffer.
 constexpr char kPtx[] = R"(
 .version 6.0
 .target sm_50
@@ -50,23 +55,21 @@ done:
 )";
 
 struct Flusher {
+    std::unique_ptr<ResourceManager> driver;  ///< or, where there is none, what follows
     CUfunction function = nullptr;
     CUdeviceptr buffer = 0;
     uint64_t bytes = 0;
     unsigned blocks = 0;
     CUcontext context = nullptr;
+    bool usable = false;
 };
 
 Flusher flusher;
-bool usable = false;
 
-bool prepare(CUcontext context) {
-    flusher = {.context = context};
-    CUdevice device = 0;
+bool prepare_kernel(CUdevice device) {
     int l2 = 0, multiprocessors = 0;
     CUmodule module = nullptr;
-    if (!succeeded("cuCtxGetDevice", api.cuCtxGetDevice(&device)) ||
-        !succeeded("cuDeviceGetAttribute", api.cuDeviceGetAttribute(&l2, CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE, device)) ||
+    if (!succeeded("cuDeviceGetAttribute", api.cuDeviceGetAttribute(&l2, CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE, device)) ||
         !succeeded("cuDeviceGetAttribute", api.cuDeviceGetAttribute(&multiprocessors, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, device)) ||
         !succeeded("cuModuleLoadData", api.cuModuleLoadData(&module, kPtx)) ||
         !succeeded("cuModuleGetFunction", api.cuModuleGetFunction(&flusher.function, module, "lanescope_flush")))
@@ -76,16 +79,34 @@ bool prepare(CUcontext context) {
     return succeeded("cuMemAlloc", api.cuMemAlloc(&flusher.buffer, flusher.bytes));
 }
 
+void prepare(CUcontext context) {
+    flusher = {};
+    flusher.context = context;
+    CUdevice device = 0;
+    if (!succeeded("cuCtxGetDevice", api.cuCtxGetDevice(&device))) return;
+    const char* how = std::getenv("LANESCOPE_FLUSH");
+    if (!how || std::string_view(how) != "reads") flusher.driver = std::make_unique<ResourceManager>();
+    if (flusher.driver && !(flusher.driver->open(device) && flusher.driver->flush_l2())) flusher.driver.reset();
+    flusher.usable = flusher.driver || prepare_kernel(device);
+    events.line("flush", flusher.driver ? "driver" : "reads");
+}
+
 }  // namespace
 
-bool flush_caches(CUstream stream) {
+Flushed flush_caches(CUstream stream) {
     CUcontext context = nullptr;
-    if (!succeeded("cuCtxGetCurrent", api.cuCtxGetCurrent(&context))) return false;
-    if (context != flusher.context) usable = prepare(context);
-    if (!usable) return false;
+    if (!succeeded("cuCtxGetCurrent", api.cuCtxGetCurrent(&context))) return Flushed::kNot;
+    if (context != flusher.context) prepare(context);
+    if (!flusher.usable) return Flushed::kNot;
+    if (flusher.driver) {
+        // What the program has launched must be done: its data goes first.
+        bool idle = succeeded("cuCtxSynchronize", api.cuCtxSynchronize());
+        return idle && flusher.driver->flush_l2() ? Flushed::kByDriver : Flushed::kNot;
+    }
     void* arguments[] = {&flusher.buffer, &flusher.bytes};
-    return succeeded("cuLaunchKernel (flush)",
-                     api.cuLaunchKernel(flusher.function, flusher.blocks, 1, 1, 512, 1, 1, 0, stream, arguments, nullptr));
+    bool launched = succeeded("cuLaunchKernel (flush)",
+                              api.cuLaunchKernel(flusher.function, flusher.blocks, 1, 1, 512, 1, 1, 0, stream, arguments, nullptr));
+    return launched ? Flushed::kByKernel : Flushed::kNot;
 }
 
 void forget_flush() { flusher = {}; }

@@ -10,6 +10,7 @@
 #include "hardware/inject/api.h"
 #include "hardware/inject/collector.h"
 #include "hardware/inject/session.h"
+#include "hardware/inject/turn.h"
 
 namespace lanescope::inject {
 
@@ -109,6 +110,11 @@ void on_launch(CUpti_CallbackId id, const CUpti_CallbackData& data) {
     }
 }
 
+// cudaProfilerStart and cudaProfilerStop: what happens outside is run, not collected.
+void on_profiler(CUpti_CallbackId id, const CUpti_CallbackData& data) {
+    if (data.callbackSite == CUPTI_API_EXIT) events.line("collect", unsigned(id == CUPTI_DRIVER_TRACE_CBID_cuProfilerStart), data.correlationId);
+}
+
 void on_resource(CUpti_CallbackId id, const void* data) {
     OwnWork own;
     switch (id) {
@@ -134,7 +140,11 @@ void on_resource(CUpti_CallbackId id, const void* data) {
 
 void CUPTIAPI on_callback(void*, CUpti_CallbackDomain domain, CUpti_CallbackId id, const void* data) {
     if (OwnWork::here() || ended) return;
-    if (domain == CUPTI_CB_DOMAIN_DRIVER_API) on_launch(id, *static_cast<const CUpti_CallbackData*>(data));
+    if (domain == CUPTI_CB_DOMAIN_DRIVER_API) {
+        auto& call = *static_cast<const CUpti_CallbackData*>(data);
+        if (id == CUPTI_DRIVER_TRACE_CBID_cuProfilerStart || id == CUPTI_DRIVER_TRACE_CBID_cuProfilerStop) on_profiler(id, call);
+        else on_launch(id, call);
+    }
     if (domain == CUPTI_CB_DOMAIN_RESOURCE) on_resource(id, data);
     if (domain == CUPTI_CB_DOMAIN_SYNCHRONIZE) collector->synchronized();
 }
@@ -158,7 +168,7 @@ void start() {
         events.open(path + "/other." + std::to_string(getpid()));
         return;
     }
-    request = read_request(path + "/request");
+    read_request(path + "/request", request);
     events.line("loaded", request.mode, getpid());
     timing("loaded");
     events.flush();
@@ -186,6 +196,8 @@ void start() {
         enable(CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_MODULE_PROFILED);  // else only the first function is counted
     }
     if (request.mode == "activity") {
+        enable(CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_DRIVER_TRACE_CBID_cuProfilerStart);
+        enable(CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_DRIVER_TRACE_CBID_cuProfilerStop);
         enable(CUPTI_CB_DOMAIN_SYNCHRONIZE, CUPTI_CBID_SYNCHRONIZE_STREAM_SYNCHRONIZED);
         enable(CUPTI_CB_DOMAIN_SYNCHRONIZE, CUPTI_CBID_SYNCHRONIZE_CONTEXT_SYNCHRONIZED);
     }
@@ -194,6 +206,8 @@ void start() {
     timing("subscribed");
     events.flush();
     std::atexit(at_exit);
+    gpu_lock.acquire(request.lock);  // what comes now is the driver's initialisation and a context
+    timing("entered");
 }
 
 }  // namespace

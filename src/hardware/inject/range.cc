@@ -12,6 +12,7 @@
 #include "hardware/inject/api.h"
 #include "hardware/inject/collector.h"
 #include "hardware/inject/session.h"
+#include "hardware/inject/turn.h"
 
 namespace lanescope::inject {
 
@@ -59,11 +60,6 @@ private:
 
 class RangeCollector : public Collector {
 public:
-    void begin() override {
-        config_ = slurp(request.config);
-        for (auto& name : request.metrics) names_.push_back(name.c_str());
-    }
-
     void context_created(CUcontext context) override {
         if (object_) {
             events.line("note", "second context: no counters from it");
@@ -72,6 +68,11 @@ public:
         CUpti_Profiler_Initialize_Params initialize{CUpti_Profiler_Initialize_Params_STRUCT_SIZE};
         if (!succeeded("cuptiProfilerInitialize", api.cuptiProfilerInitialize(&initialize))) return;
         timing("initialized");
+        gpu_lock.release();
+        wait_for_turn();
+        timing("turn");
+        config_ = slurp(request.config);
+        for (auto& name : request.metrics) names_.push_back(name.c_str());
         CUpti_RangeProfiler_Enable_Params enable{CUpti_RangeProfiler_Enable_Params_STRUCT_SIZE};
         enable.ctx = context;
         if (!succeeded("cuptiRangeProfilerEnable", api.cuptiRangeProfilerEnable(&enable))) return;
@@ -85,7 +86,7 @@ public:
     void launch_starting(const LaunchInfo& launch) override {
         if (launch.context != context_ || !object_) return;
         if (!opened_ && next_ < request.segments.size() && launch.index >= request.segments[next_].begin) open();
-        flushed_ = opened_ && launch.selected && request.flush && flush_caches(launch.stream);
+        flushed_ = opened_ && launch.selected && request.flush && flush_caches(launch.stream) == Flushed::kByKernel;
         if (first_) timing("first flush");
         first_ = false;
         pushed_ = false;
@@ -105,7 +106,7 @@ public:
             pop.pRangeProfilerObject = object_;
             succeeded("cuptiRangeProfilerPopRange", api.cuptiRangeProfilerPopRange(&pop));
         }
-        // How the ranges of the image find their launches: some to skip (our flush), then one of the launch, if it has one.
+        // How the ranges of the image find their launches: some to skip (a kernel of our flush), then one of the launch, if it has one.
         int skipped = request.user_ranges ? 0 : int(flushed_);
         bool own = request.user_ranges ? pushed_ && ran : ran;
         events.line("range", launch.index, request.segments[next_].index, skipped, int(own));
@@ -173,6 +174,7 @@ private:
         if (!succeeded("cuptiRangeProfilerStart", api.cuptiRangeProfilerStart(&start))) return give_up();
         opened_ = true;
         timing("started");
+        gpu_lock.acquire(request.lock);
     }
 
     void close() {

@@ -20,8 +20,7 @@ bool Request::is_selected(uint64_t launch) const {
     return std::any_of(selected.begin(), selected.end(), [&](auto& range) { return launch >= range.first && launch <= range.second; });
 }
 
-Request read_request(const std::string& path) {
-    Request out;
+void read_request(const std::string& path, Request& out) {
     std::ifstream file(path);
     for (std::string line; std::getline(file, line);) {
         std::istringstream words(line);
@@ -41,6 +40,8 @@ Request read_request(const std::string& path) {
         }
         std::getline(words, value);
         if (key == "mode") out.mode = value;
+        else if (key == "turn") out.turn = value;
+        else if (key == "lock") out.lock = value;
         else if (key == "cupti") out.cupti = value;
         else if (key == "config") out.config = value;
         else if (key == "images") out.images = value;
@@ -49,7 +50,6 @@ Request read_request(const std::string& path) {
         else if (key == "flush") out.flush = value == "1";
         else if (key == "ranges") out.user_ranges = value == "user";
     }
-    return out;
 }
 
 bool Events::open(const std::string& path) {

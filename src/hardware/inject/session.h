@@ -17,6 +17,8 @@ struct Segment {
 
 struct Request {
     std::string mode;                  ///< activity, sass or range
+    std::string turn;                  ///< file that holds the rest of the request, once it is this process's turn to collect; empty: it is
+    std::string lock;                  ///< file: who holds it may make the GPU busy with anything but what is measured (turn.h)
     std::string cupti;                 ///< path of libcupti
     std::string config;                ///< file: configuration image (range)
     std::string images;                ///< folder of the counter images (range)
@@ -30,7 +32,8 @@ struct Request {
     bool is_selected(uint64_t launch) const;
 };
 
-Request read_request(const std::string& path);
+/// Adds what a file says.
+void read_request(const std::string& path, Request& request);
 
 /// Appends lines of tab-separated words. Safe from several threads; what was flushed survives a crash of the process.
 class Events {
