@@ -89,6 +89,7 @@ Accounting::Accounting(const exec::Kernel& kernel, memory::Model& model, Managed
             slot.access.l2 = memory::Eviction(site.l2);
             slot.access.bytes = site.bytes;
             slot.access.uniform_reduction = site.uniform_reduction;
+            slot.access.bulk = site.bulk;
             slot.access.increment = site.increment;
             slot.access.prefetch_bytes = site.prefetch_bytes;
             sites_.push_back(std::move(slot));
@@ -101,6 +102,7 @@ uint32_t Accounting::on_access(const exec::AccessEvent& event) {
     memory::Access& access = slot.access;
     access.space = memory::Space(event.space);
     access.active = event.active;
+    access.continued = event.continued;
     access.sm = event.sm;
     access.warp_slot = event.warp_slot;
     access.block_slot = event.block_slot;
@@ -119,7 +121,7 @@ uint32_t Accounting::on_access(const exec::AccessEvent& event) {
             if (!(event.active >> lane & 1)) slot.example.addresses[lane] = 0;
     }
     if (event.space == exec::Space::kGlobal) {
-        slot.shapes.add(event.addresses, event.active, access.bytes);
+        if (!access.bulk) slot.shapes.add(event.addresses, event.active, access.bytes);
         if (managed_) managed_->access(event, access.operation != memory::Operation::kLoad && access.operation != memory::Operation::kAsyncCopy && access.operation != memory::Operation::kPrefetch);
     }
     return model_.access(access);

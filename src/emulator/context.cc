@@ -208,7 +208,7 @@ Context::Simulated Context::simulate(const LaunchRequest& request, const KernelR
     launch.stack_bytes = std::max(launch.stack_bytes, stack_bytes_);
     if (request.cooperative) launch.grid_workspace = grid_workspace_;
     out.result = exec::run_grid(kernel, launch, *memory_, machine(out.fit, shared), accounting, sinks);
-    if (accounting) model_.end_launch();
+    if (accounting) out.result.cycles = std::max(out.result.cycles, model_.end_launch());
     out.duration_ns = double(out.result.cycles) / gpu_.clock_mhz * 1000 + gpu_.launch_overhead_ns;
     return out;
 }

@@ -47,6 +47,7 @@ struct AccessEvent {
     uint32_t site = 0;                    ///< index into Kernel::sites
     Space space = Space::kGlobal;
     uint32_t active = 0;                  ///< lanes that take part; never 0
+    bool continued = false;               ///< AccessSite::bulk: not the first event of its copy (each is at most a warp's 32 × 16 bytes)
     uint32_t sm = 0;                      ///< SM of the GPU
     uint32_t warp_slot = 0;               ///< 0 … warps per SM - 1: the hardware warp
     uint32_t block_slot = 0;              ///< 0 … blocks per SM - 1
@@ -66,7 +67,7 @@ struct AccessEvent {
 class Listener {
 public:
     virtual ~Listener() = default;
-    /// Returns after how many SM cycles the result of a load or atomic can be used (0: at once). Stores: ignored.
+    /// Returns after how many SM cycles the result of a load or atomic can be used; of a store, after how many its warp can go on (0: at once).
     virtual uint32_t on_access(const AccessEvent& event) = 0;
     /// A warp reached a barrier of its block, a block started or ended: for race detection and for timing.
     virtual void on_barrier(uint64_t /*block*/, uint32_t /*barrier*/, uint64_t /*time*/) {}

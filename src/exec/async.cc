@@ -116,7 +116,7 @@ void announce_bulk(Run& run, const CopyPlan& plan, uint64_t address, uint32_t by
     for (uint32_t done = 0; done < bytes; done += 16 * kWarpLanes) {
         const uint32_t lanes = std::min<uint32_t>(kWarpLanes, (bytes - done + 15) / 16);
         for (unsigned lane = 0; lane < lanes; ++lane) run.addresses[lane] = address + done + 16 * lane;
-        run.announce(plan.accesses, Space::kGlobal, lanes == kWarpLanes ? kFullMask : (1u << lanes) - 1, run.addresses);
+        run.announce(plan.accesses, Space::kGlobal, lanes == kWarpLanes ? kFullMask : (1u << lanes) - 1, run.addresses, done != 0);
     }
 }
 

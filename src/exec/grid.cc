@@ -98,6 +98,7 @@ void Run::start_block(Sm& s, uint32_t slot, uint64_t at) {
         w.block = &b;
         w.time = at;
         w.pending.fill(0);
+        w.way_out_free = 0;
         w.copies_arrive = 0;
         w.copy_groups.clear();
         w.cluster_phase = 0;

@@ -44,10 +44,11 @@ const Step* fail_misaligned(Run& run, const Step& step, const MemoryPlan& plan, 
     return run.fail_access(FaultKind::kMisaligned, step, bad, run.addresses[bad], plan.width, plan.store);
 }
 
-/// Announces the access; a load's destinations are there when its data is.
+/// Announces the access; a load's destinations are there when its data is, a store holds its warp up while the way out is full.
 inline void note(Run& run, const Step& step, const MemoryPlan& plan, Space space, uint32_t active) {
     const uint64_t arrival = run.announce(plan.accesses, space, active, run.addresses);
     if (!plan.store) run.expect(step, arrival);
+    else if (run.listener != nullptr) run.warp->way_out_free = std::max(run.warp->way_out_free, arrival);
 }
 
 void transfer(Run& run, const Step& step, const MemoryPlan& plan, const uint64_t* addresses, int64_t delta, uint32_t mask, bool contiguous) {
@@ -301,7 +302,7 @@ std::string Run::text_at(const Step& step, unsigned lane, uint64_t address, size
     return text;
 }
 
-uint64_t Run::announce(const std::vector<Access>& accesses, Space space, uint32_t active, const uint64_t* at) {
+uint64_t Run::announce(const std::vector<Access>& accesses, Space space, uint32_t active, const uint64_t* at, bool continued) {
     if (listener == nullptr) {
         const bool near = space == Space::kShared || space == Space::kConst;
         return time + (near ? machine.shared_latency : machine.global_latency);
@@ -310,6 +311,7 @@ uint64_t Run::announce(const std::vector<Access>& accesses, Space space, uint32_
     AccessEvent event;
     event.space = space;
     event.active = active;
+    event.continued = continued;
     event.sm = sm->index;
     event.warp_slot = warp->slot;
     event.block_slot = block->slot;
@@ -476,7 +478,7 @@ bool decode_memory(Decoder& decoder, const Instruction& instruction) {
         plan->accesses.push_back({decoder.add_site(site), int16_t(piece.offset), uint8_t(piece.bytes)});
     }
     Handler handler = access_generic;
-    uint16_t flags = kOrdered;
+    uint16_t flags = plan->store ? kOrdered | kStore : kOrdered;
     switch (instruction.space) {
         case ptx::Space::kGlobal: handler = access<finish_global>; break;
         case ptx::Space::kShared: handler = access<finish_shared>; break;

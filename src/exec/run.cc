@@ -39,6 +39,7 @@ void Run::run_warp(Warp& w) {
             // The data's way covers the dependence's own cycles.
             if (arrived > time + step.cycles) time = arrived - step.cycles;
         }
+        if (w.way_out_free > time && (step.flags & (kOrdered | kStore)) == kOrdered) time = w.way_out_free;
         // At the start of a turn time is before yield_at, so that each makes progress.
         if ((step.wait != 0 || (step.flags & kOrdered) != 0) && time >= yield_at) {
             park(next);

@@ -88,6 +88,7 @@ struct Warp {
     /// that an aligned access is in one piece and equal offsets are near each other.
     std::vector<std::byte> local;
     uint32_t cluster_phase = 0;              ///< by lane: the phase of barrier.cluster in which it arrived last
+    uint64_t way_out_free = 0;               ///< when what the warp stored has room on its way out
     uint64_t copies_arrive = 0;              ///< cp.async since the last commit
     std::vector<uint64_t> copy_groups;       ///< committed cp.async groups, when each has arrived
 };
@@ -246,7 +247,7 @@ struct Run {
         return warp->local.data() + (offset / 16 * kWarpLanes + lane) * 16 + offset % 16;
     }
     /// Tells the listener of an access. Returns when its result is there.
-    uint64_t announce(const std::vector<Access>& accesses, Space space, uint32_t active, const uint64_t* at);
+    uint64_t announce(const std::vector<Access>& accesses, Space space, uint32_t active, const uint64_t* at, bool continued = false);
     /// The step's destinations are there at `arrival`.
     void expect(const Step& step, uint64_t arrival) { warp->pending[step.slot] = std::max(warp->pending[step.slot], arrival); }
     /// Reads a string that ends with 0 at a generic address; stops at `limit`.

@@ -40,6 +40,7 @@ enum StepFlags : uint16_t {
     kMany = 4,      ///< a lane step with more than one destination or three sources
     kUncounted = 8, ///< not an instruction of the program: joins, reads of special registers on behalf of an instruction
     kBackward = 16, ///< a branch to an earlier place: a spinning split is noticed here
+    kStore = 32,    ///< stores follow each other without waiting for the way out: only what comes after them does
 };
 
 struct alignas(64) Step {

@@ -24,6 +24,8 @@ struct ByteMask {
     uint32_t count() const { return uint32_t(std::popcount(low) + std::popcount(high)); }
     /// Bit s: sector s has a byte set.
     uint32_t sectors() const { return (sector(0) != 0) | (sector(1) != 0) << 1 | (sector(2) != 0) << 2 | (sector(3) != 0) << 3; }
+    /// Bit s: every byte of sector s is set.
+    uint32_t whole_sectors() const { return (sector(0) == ~0u) | (sector(1) == ~0u) << 1 | (sector(2) == ~0u) << 2 | (sector(3) == ~0u) << 3; }
     friend bool operator==(const ByteMask&, const ByteMask&) = default;
 };
 

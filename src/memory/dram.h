@@ -40,6 +40,8 @@ public:
         while (busy_until_ < double(now) && !pending_.empty()) busy_until_ += next(written) / rate_;
         busy_until_ = std::max(busy_until_, double(now));
     }
+    /// How long a write waits that comes now: not at all for as long as there is room.
+    double full(uint64_t now) const { return pending_.size() < most_pending_ ? 0 : std::max(0.0, busy_until_ - double(now)); }
     void forget_writes() { pending_.clear(); }
 
 private:

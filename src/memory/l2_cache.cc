@@ -26,12 +26,13 @@ L2Cache::L2Cache(const gpu::Description& gpu, const Parameters& parameters)
       sets_(uint32_t(std::max<uint64_t>(1, gpu.l2_bytes / kLineBytes / partitions_ / ways_))),
       neighbours_(std::clamp(gpu.dram_fetch_bytes / kSectorBytes, 1u, kSectorsPerLine)),
       partition_distance_(partitions_ > 1 ? parameters.l2_partition_distance_cycles : 0),
-      most_dirty_(uint64_t(double(lines()) * parameters.l2_dirty_share)), most_partial_(uint64_t(double(lines()) * parameters.l2_partial_share)),
+      most_dirty_(uint64_t(double(lines()) * parameters.l2_dirty_share)), masks_per_group_(std::max(1u, uint32_t(kGroupLines * parameters.l2_partial_share + 0.5))),
       flushed_dirty_share_(parameters.flushed_dirty_bytes / kLineBytes / sets_ / partitions_),
       bytes_per_cycle_(std::max(1.0, double(gpu.l2_slices) * gpu.l2_bytes_per_clock_per_slice) *
                        (gpu.l2_clock_mhz > 0 && gpu.clock_mhz > 0 ? gpu.l2_clock_mhz / gpu.clock_mhz : 1)),
       dram_wait_(std::max(0.0, gpu.dram_latency_ns - gpu.l2_latency_ns) * gpu.clock_mhz / 1000),
       tags_(lines(), kEmpty), stamps_(lines()), lines_(lines()), set_flushes_(size_t(sets_) * partitions_),
+      masks_((lines() / kGroupLines + 1) * masks_per_group_), masks_in_use_(lines() / kGroupLines + 1),
       other_(&ignored_),
       dram_(std::max(1.0, gpu.peak_bytes_per_second() * parameters.dram_efficiency / std::max(1e6, gpu.clock_mhz * 1e6)), gpu.dram_fetch_bytes,
             uint64_t(double(lines()) * parameters.dram_pending_share)) {}
@@ -39,7 +40,8 @@ L2Cache::L2Cache(const gpu::Description& gpu, const Parameters& parameters)
 void L2Cache::flush() {
     ++flushes_;
     dirty_.clear();
-    partial_.clear();
+    std::fill(masks_in_use_.begin(), masks_in_use_.end(), 0u);
+    all_masks_in_use_ = 0;
     random_ = 0;
     dram_.forget_writes();
 }
@@ -76,7 +78,7 @@ uint32_t L2Cache::first_slot(uint32_t set, uint32_t partition) {
             tags_[base] = kProfilersOwn + index;
             lines_[base].valid = lines_[base].dirty = kAllSectors;
             make_recent(base);
-            relist(base);
+            relist(base, 0);
         }
     }
     return base;
@@ -106,6 +108,9 @@ uint32_t L2Cache::touch(uint64_t line, uint32_t set, uint32_t partition, uint64_
         if (lines_[slot].dirty) write_back(slot, now);
         tags_[slot] = line;
         lines_[slot] = {};
+        make_recent(slot);
+        clean_oldest(base, now);
+        return slot;
     }
     make_recent(slot);
     return slot;
@@ -127,51 +132,81 @@ double L2Cache::fill(uint32_t slot, uint32_t wanted, uint32_t site, uint64_t now
 }
 
 /// Partly written sectors are completed from DRAM first. The line stays, clean.
-void L2Cache::write_back(uint32_t slot, uint64_t now) {
+double L2Cache::write_back(uint32_t slot, uint64_t now) {
     Line& line = lines_[slot];
-    if (line.partial) fill(slot, line.partial, line.site, now, false);
+    const double wait = line.partial ? fill(slot, line.partial, line.site, now, false) : 0;
     const uint32_t bytes = kSectorBytes * count(line.dirty);
     dram_.write(now, {line.site, bytes, bytes}, written());
     line.dirty = 0;
     unlist(slot);
+    return wait;
 }
 
 void L2Cache::unlist(uint32_t slot) {
     Line& line = lines_[slot];
     if (line.listed == kNone) return;
-    std::vector<uint32_t>& list = line.in_partial ? partial_ : dirty_;
-    lines_[list.back()].listed = line.listed;
-    list[line.listed] = list.back();
-    list.pop_back();
+    uint32_t last;
+    if (line.in_masks) {
+        uint32_t* group = group_of(slot);
+        --all_masks_in_use_;
+        last = group[--masks_in_use_[slot / kGroupLines]];
+        group[line.listed] = last;
+    } else {
+        last = dirty_.back();
+        dirty_[line.listed] = last;
+        dirty_.pop_back();
+    }
+    lines_[last].listed = line.listed;
     line.listed = kNone;
 }
 
-void L2Cache::relist(uint32_t slot) {
+double L2Cache::relist(uint32_t slot, uint64_t now) {
     Line& line = lines_[slot];
     const bool partial = line.partial != 0;
-    if (line.listed != kNone && line.in_partial == partial) return;
+    if (line.listed != kNone && line.in_masks == partial) return 0;
     unlist(slot);
-    if (!line.dirty) return;
-    std::vector<uint32_t>& list = partial ? partial_ : dirty_;
-    line.in_partial = partial;
-    line.listed = uint32_t(list.size());
-    list.push_back(slot);
+    if (!line.dirty) return 0;
+    line.in_masks = partial;
+    if (!partial) {
+        line.listed = uint32_t(dirty_.size());
+        dirty_.push_back(slot);
+        return 0;
+    }
+    uint32_t& in_use = masks_in_use_[slot / kGroupLines];
+    const double wait = in_use < masks_per_group_ ? 0 : write_back(group_of(slot)[random_below(in_use)], now);
+    line.listed = in_use;
+    group_of(slot)[in_use++] = slot;
+    ++all_masks_in_use_;
+    return wait;
 }
 
-uint32_t L2Cache::pick(const std::vector<uint32_t>& list) {
+size_t L2Cache::random_below(size_t count) {
     random_ += 0x9E3779B97F4A7C15ull;
-    return list[size_t(mix(random_) % list.size())];
+    return size_t(mix(random_) % count);
 }
 
-void L2Cache::limit_dirty(uint64_t now) {
-    while (partial_.size() > most_partial_) write_back(pick(partial_), now);
-    while (dirty_.size() + partial_.size() > most_dirty_) write_back(pick(dirty_.empty() ? partial_ : dirty_), now);
+void L2Cache::clean_oldest(uint32_t base, uint64_t now) {
+    const auto first = stamps_.begin() + base;
+    uint32_t before = 0;                                    // stamps up to this one were looked at; 0: lines that are not there
+    for (uint32_t rest = uint32_t(mix(base) % kCleanedAhead), absent = uint32_t(std::count(first, first + ways_, 0u)); rest > absent; --rest) {
+        uint32_t oldest = base;
+        for (uint32_t slot = base; slot < base + ways_; ++slot)
+            if (stamps_[slot] > before && (stamps_[oldest] <= before || stamps_[slot] < stamps_[oldest])) oldest = slot;
+        before = stamps_[oldest];
+        if (lines_[oldest].dirty) write_back(oldest, now);
+    }
 }
 
-double L2Cache::turn(uint32_t sectors, uint64_t now) {
+double L2Cache::limit_dirty(uint64_t now) {
+    double wait = 0;
+    while (dirty_.size() + all_masks_in_use_ > most_dirty_ && !dirty_.empty()) wait = std::max(wait, write_back(dirty_[random_below(dirty_.size())], now));
+    return wait;
+}
+
+double L2Cache::turn(double bytes, uint64_t now) {
     busy_until_ = std::max(busy_until_, double(now));
     const double wait = busy_until_ - double(now);
-    busy_until_ += kSectorBytes * count(sectors) / bytes_per_cycle_;
+    busy_until_ += bytes / bytes_per_cycle_;
     return wait;
 }
 
@@ -185,7 +220,7 @@ L2Cache::Reply L2Cache::read(uint64_t line, uint32_t sectors, uint32_t side, uin
     const auto [in, at] = place(line);
     const uint32_t stored_site = first_site_ + site;
     Reply reply;
-    reply.wait = turn(sectors, now);
+    reply.wait = turn(kSectorBytes * count(sectors), now);
     const uint32_t own = touch(line, in, side, now);
     reply.hits = sectors & lines_[own].valid;
     if (lines_[own].ready > now) reply.wait = std::max(reply.wait, double(lines_[own].ready - now));
@@ -201,17 +236,18 @@ L2Cache::Reply L2Cache::read(uint64_t line, uint32_t sectors, uint32_t side, uin
     if (const uint32_t absent = missing & ~uint32_t(lines_[source].valid)) {
         reply.wait += dram_wait_ + fill(source, absent, stored_site, now, true);
         lines_[source].ready = now + uint64_t(reply.wait);
-        relist(source);
+        relist(source, now);
     }
     lines_[own].valid |= uint8_t(missing);
     lines_[own].ready = now + uint64_t(reply.wait);
     return reply;
 }
 
-void L2Cache::write(uint64_t line, const ByteMask& bytes, uint32_t side, uint32_t site, uint64_t now) {
+double L2Cache::write(uint64_t line, const ByteMask& bytes, uint32_t sent, uint32_t side, uint32_t site, uint64_t now) {
     const auto [in, at] = place(line);
-    const uint32_t touched = bytes.sectors();
-    turn(touched, now);
+    const uint32_t touched = bytes.sectors(), whole = bytes.whole_sectors();
+    // A partly written sector takes a slice's turn by itself, two whole ones share one; and each partition on the way takes its turn.
+    const double wait = turn((side == at ? 1 : 2) * kSectorBytes * (count(sent & whole) + 2 * count(sent & ~whole)), now);
     const uint32_t slot = touch(line, in, at, now);
     Line& state = lines_[slot];
     state.site = first_site_ + site;
@@ -227,23 +263,21 @@ void L2Cache::write(uint64_t line, const ByteMask& bytes, uint32_t side, uint32_
         }
     }
     state.dirty |= uint8_t(touched);
-    relist(slot);
+    const double filled = relist(slot, now);
     if (side == at) {
         drop_copies(line, in, at, touched);
     } else {
         // The writer's partition keeps the whole sectors that pass through it.
-        uint32_t whole = 0;
-        for (uint32_t sector = 0; sector < kSectorsPerLine; ++sector) whole |= uint32_t(bytes.sector(sector) == ~0u) << sector;
         Line& copy = lines_[touch(line, in, side, now)];
         copy.valid = uint8_t((copy.valid & ~touched) | whole);
     }
-    limit_dirty(now);
+    return std::max({wait, filled, limit_dirty(now), dram_.full(now)});
 }
 
 L2Cache::Reply L2Cache::update(uint64_t line, uint32_t sectors, uint32_t side, uint32_t site, uint64_t now) {
     const auto [in, at] = place(line);
     Reply reply;
-    reply.wait = turn(sectors, now);
+    reply.wait = turn(kSectorBytes * count(sectors), now);
     if (at != side) reply.wait += partition_distance_;
     const uint32_t slot = touch(line, in, at, now);
     Line& state = lines_[slot];
@@ -255,7 +289,7 @@ L2Cache::Reply L2Cache::update(uint64_t line, uint32_t sectors, uint32_t side, u
     }
     state.dirty |= uint8_t(sectors);
     state.site = first_site_ + site;
-    relist(slot);
+    relist(slot, now);
     drop_copies(line, in, at, sectors);
     limit_dirty(now);
     return reply;
@@ -268,7 +302,7 @@ void L2Cache::host_wrote(uint64_t line, uint64_t now) {
     state.valid = state.dirty = kAllSectors;
     state.partial = 0;
     state.site = kNone;
-    relist(slot);
+    relist(slot, now);
     drop_copies(line, in, at, kAllSectors);
     limit_dirty(now);
 }

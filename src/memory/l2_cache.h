@@ -32,7 +32,9 @@ public:
     };
     /// A read of `sectors` of a line by an SM of partition `side`. Fills count for `site`.
     Reply read(uint64_t line, uint32_t sectors, uint32_t side, uint32_t site, uint64_t now);
-    void write(uint64_t line, const ByteMask& bytes, uint32_t side, uint32_t site, uint64_t now);
+    /// A store by an SM of partition `side`; `sent`: its sectors that come by themselves, not joined to an earlier store. Returns how long
+    /// until it is taken.
+    double write(uint64_t line, const ByteMask& bytes, uint32_t sent, uint32_t side, uint32_t site, uint64_t now);
     /// Atomics and reductions: done at the home, on valid data.
     Reply update(uint64_t line, uint32_t sectors, uint32_t side, uint32_t site, uint64_t now);
     /// Copies and memsets between launches: `line` was written as a whole.
@@ -43,15 +45,17 @@ public:
 
 private:
     static constexpr uint32_t kNone = ~0u, kAllSectors = 0xf;
+    static constexpr uint32_t kGroupLines = 64;   ///< lines that share places for the masks of partly written sectors
+    static constexpr uint32_t kCleanedAhead = 3;  ///< sets differ in how many of the least recently used lines are kept clean: 0 to 2
     struct Line {
         ByteMask bytes;                   ///< written bytes of `partial` sectors
         uint64_t ready = 0;               ///< when the last fill arrives
         uint32_t site = kNone;            ///< who wrote last: first_site_ of its launch + site
-        uint32_t listed = kNone;          ///< position in dirty_ or partial_
+        uint32_t listed = kNone;          ///< position in dirty_ or in its group of masks_
         uint8_t valid = 0;                ///< sectors that are there
         uint8_t dirty = 0;                ///< sectors to write back
         uint8_t partial = 0;              ///< dirty sectors of which only some bytes are there
-        bool in_partial = false;          ///< which list holds it
+        bool in_masks = false;            ///< which of the two lists it
     };
     struct Place { uint32_t set, home; };
     Place place(uint64_t line) const;
@@ -63,13 +67,19 @@ private:
     void make_recent(uint32_t slot);
     /// Reads `wanted` sectors from DRAM (`with_neighbours`: and those that DRAM's granularity brings) into a slot; returns the wait.
     double fill(uint32_t slot, uint32_t wanted, uint32_t site, uint64_t now, bool with_neighbours);
-    void write_back(uint32_t slot, uint64_t now);
-    void relist(uint32_t slot);
+    /// Returns how long the reads that it needs wait.
+    double write_back(uint32_t slot, uint64_t now);
+    /// Puts a slot where its state belongs. A group of masks that is full completes one of its lines first; returns the wait for that.
+    double relist(uint32_t slot, uint64_t now);
     void unlist(uint32_t slot);
-    void limit_dirty(uint64_t now);
-    uint32_t pick(const std::vector<uint32_t>& list);
-    /// How long a request of so many sectors waits for its turn.
-    double turn(uint32_t sectors, uint64_t now);
+    uint32_t* group_of(uint32_t slot) { return &masks_[size_t(slot / kGroupLines) * masks_per_group_]; }
+    /// Writes back a line of the set `base` that will soon make room.
+    void clean_oldest(uint32_t base, uint64_t now);
+    /// Returns how long the reads that it needs wait.
+    double limit_dirty(uint64_t now);
+    size_t random_below(size_t count);
+    /// How long a request that moves so many bytes waits for its turn.
+    double turn(double bytes, uint64_t now);
     void drop_copies(uint64_t line, uint32_t set, uint32_t home, uint32_t sectors);
     Counters& counters(uint32_t site) { return site - first_site_ < counts_.size() ? counts_[site - first_site_] : *other_; }
     auto written() {
@@ -79,7 +89,8 @@ private:
     const uint32_t partitions_, ways_, sets_;
     const uint32_t neighbours_;           ///< sectors that one DRAM access brings
     const double partition_distance_;
-    const uint64_t most_dirty_, most_partial_;
+    const uint64_t most_dirty_;
+    const uint32_t masks_per_group_;
     const double flushed_dirty_share_;    ///< sets that hold one dirty line of the profiler after a flush
     const double bytes_per_cycle_, dram_wait_;
     double busy_until_ = 0;
@@ -89,7 +100,10 @@ private:
     std::vector<uint32_t> stamps_;        ///< order of last uses; 0: empty
     std::vector<Line> lines_;
     std::vector<uint32_t> set_flushes_;   ///< each set's count of flushes when it was last emptied
-    std::vector<uint32_t> dirty_, partial_;   ///< slots with dirty sectors: all whole, or some partial
+    std::vector<uint32_t> dirty_;         ///< slots with dirty sectors, all of them whole
+    std::vector<uint32_t> masks_;         ///< by group: slots with partly written sectors, masks_in_use_ of masks_per_group_
+    std::vector<uint32_t> masks_in_use_;
+    uint64_t all_masks_in_use_ = 0;
     std::span<Counters> counts_;
     Counters* other_ = nullptr;
     Counters ignored_;

@@ -2,8 +2,11 @@
 
 #include <algorithm>
 #include <bit>
+#include <deque>
+#include <limits>
 #include <map>
 #include <optional>
+#include <queue>
 
 #include "memory/coalescer.h"
 #include "memory/l1_cache.h"
@@ -52,11 +55,19 @@ uint32_t atomic_sectors(const uint64_t* addresses, uint32_t active, const Footpr
 }  // namespace
 
 struct Model::Impl {
+    /// A line of a store on its way to L2.
+    struct Packet {
+        uint64_t line;
+        ByteMask bytes;
+        uint32_t sent, site;              ///< sectors that were not joined to an earlier packet
+    };
     struct Sm {
         L1Cache l1;
         StoreWindow stores;
+        std::deque<Packet> leaving;       ///< wait for the way out
         uint64_t launch = 0;              ///< the launch whose data the L1 holds
-        double pipe_free = 0, return_free = 0;
+        double pipe_free = 0, return_free = 0, way_out_free = 0;   ///< when the tag stage, the way back and the way out can be used again
+        double leaving_cycles = 0;        ///< that `leaving` will take
     };
     const gpu::Description gpu;
     const Settings settings;
@@ -76,6 +87,8 @@ struct Model::Impl {
     std::map<uint64_t, uint64_t> host;    ///< mapped host memory: begin → end, as device addresses
     Footprint footprint;
     QuadRequests quads;
+    using Departure = std::pair<double, uint32_t>;            ///< when the first packet that waits in an SM leaves, and the SM
+    std::priority_queue<Departure, std::vector<Departure>, std::greater<>> departures;
 
     Impl(const gpu::Description& description, const Settings& wanted) : gpu(description), settings(wanted), parameters(description) {
         l1_loads = settings.l1 == Settings::L1::kDefault ? gpu.l1_caches_global_by_default : settings.l1 == Settings::L1::kOn;
@@ -129,7 +142,7 @@ struct Model::Impl {
         if (sm.launch != launch) {
             sm.launch = launch;
             sm.l1.reset(l1_lines);
-            sm.pipe_free = sm.return_free = double(origin);
+            sm.pipe_free = sm.return_free = sm.way_out_free = double(origin);
         }
         return sm;
     }
@@ -143,6 +156,7 @@ struct Model::Impl {
     /// The load/store unit and the tag stage take one line (or pass) a cycle; returns when this access leaves it.
     uint64_t start(Sm& sm, const Access& access, uint32_t cycles) {
         const double now = double(origin + access.time);
+        depart(now);
         sm.pipe_free = std::max(sm.pipe_free, now) + cycles;
         const uint64_t started = uint64_t(sm.pipe_free);
         last = std::max(last, started);
@@ -214,8 +228,33 @@ struct Model::Impl {
         return done;
     }
 
-    void store(Sm& sm, const Access& access, Counters& c, bool keep, uint64_t now) {
-        const uint32_t side = side_of(group_of(access.sm));
+    /// A line leaves as a head, the mask of its bytes unless its sectors are whole, and the sectors, 32 bytes each.
+    double cycles_of(const Packet& packet) const {
+        return packet.sent ? parameters.store_packet_cycles * (1 + (packet.bytes.whole_sectors() != packet.bytes.sectors()) + count(packet.sent)) : 0;
+    }
+    /// A packet leaves an SM now: the next one can when this one has passed and L2 has taken it.
+    void send(uint32_t index, const Packet& packet, double now) {
+        const double wait = l2->write(packet.line, packet.bytes, packet.sent, side_of(group_of(index)), packet.site, uint64_t(now));
+        sms[index].way_out_free = now + std::max(cycles_of(packet), wait);
+    }
+    /// Time passes: packets leave.
+    void depart(double until) {
+        while (!departures.empty() && departures.top().first <= until) {
+            const auto [now, index] = departures.top();
+            departures.pop();
+            Sm& sm = sms[index];
+            sm.leaving_cycles -= cycles_of(sm.leaving.front());
+            send(index, sm.leaving.front(), now);
+            sm.leaving.pop_front();
+            if (!sm.leaving.empty()) departures.push({sm.way_out_free, index});
+            last = std::max(last, uint64_t(sm.way_out_free));
+        }
+    }
+
+    /// Returns when the warp can go on: once the stores before this one have left.
+    uint64_t store(Sm& sm, const Access& access, Counters& c, bool keep, uint64_t now) {
+        const double go_on = std::max(sm.way_out_free + sm.leaving_cycles, double(now));
+        const auto index = uint32_t(&sm - sms.data());
         for (uint32_t i = 0; i < footprint.lines; ++i) {
             const LinePart& part = footprint.parts[i];
             if (keep) sm.l1.store(part.line, part.bytes);
@@ -226,9 +265,18 @@ struct Model::Impl {
                 c.link_write_bytes += kSectorBytes * count(sent);
                 over_link(kSectorBytes * count(sent), now);
             } else {
-                l2->write(part.line, part.bytes, side, access.site, now);
+                const Packet packet{part.line, part.bytes, sent, access.site};
+                if (sm.leaving.empty() && sm.way_out_free <= double(now)) {
+                    send(index, packet, double(now));
+                    continue;
+                }
+                if (sm.leaving.empty()) departures.push({sm.way_out_free, index});
+                sm.leaving.push_back(packet);
+                sm.leaving_cycles += cycles_of(packet);
             }
         }
+        last = std::max(last, uint64_t(sm.way_out_free));
+        return uint64_t(go_on);
     }
 
     uint64_t update(Sm& sm, const Access& access, Counters& c, uint32_t sectors, uint64_t now) {
@@ -263,11 +311,25 @@ struct Model::Impl {
             case Operation::kLoad:
             case Operation::kAsyncCopy: done = load(sm, access, c, footprint.parts.data(), footprint.lines, through_l1, now); break;
             case Operation::kPrefetch: load(sm, access, c, footprint.parts.data(), footprint.lines, through_l1, now); break;
-            case Operation::kStore: store(sm, access, c, true, now); break;
+            case Operation::kStore: done = store(sm, access, c, true, now - footprint.lines); break;
             case Operation::kReduction:
             case Operation::kAtomic: done = update(sm, access, c, atomic, now); break;
         }
         return uint32_t(std::min<uint64_t>(done - (origin + access.time), ~0u));
+    }
+
+    /// The copy engine moves whole sectors between L2 and shared memory (or brings them into L2): no request, no tag, no L1.
+    uint32_t bulk(const Access& access, Counters& c) {
+        coalesce(access.addresses, access.active, access.bytes, footprint);
+        c.requested_bytes += footprint.requested_bytes;
+        c.unique_bytes += footprint.unique_bytes;
+        if (settings.counts_only) return 0;
+        Sm& sm = sm_of(access);
+        const uint64_t now = origin + access.time;
+        depart(double(now));
+        const uint64_t done = access.operation == Operation::kStore ? store(sm, access, c, false, now)
+                                                                     : load(sm, access, c, footprint.parts.data(), footprint.lines, false, now);
+        return uint32_t(std::min<uint64_t>(done - now, ~0u));
     }
 
     uint32_t global(const Access& access, Counters& c) {
@@ -310,7 +372,8 @@ struct Model::Impl {
         c.ideal_wavefronts += passes.ideal;
         c.requested_bytes += uint64_t(lanes(access.active)) * access.bytes;
         if (settings.counts_only) return 0;
-        return uint32_t(start(sm_of(access), access, passes.actual) - (origin + access.time) + uint64_t(shared_latency));
+        const uint64_t wait = start(sm_of(access), access, passes.actual) - (origin + access.time);
+        return uint32_t(access.operation == Operation::kStore ? wait - passes.actual : wait + uint64_t(shared_latency));
     }
 
     uint32_t constant(const Access& access, Counters& c) {
@@ -339,7 +402,7 @@ struct Model::Impl {
         } else {
             coalesce(access.addresses, access.active, access.bytes, footprint);
             if (is_atomic(access.operation)) done = update(sm, access, c, footprint.sectors, now);
-            else store(sm, access, c, false, now);
+            else done = store(sm, access, c, false, now - quads.count);
         }
         return uint32_t(std::min<uint64_t>(done - (origin + access.time), ~0u));
     }
@@ -369,6 +432,11 @@ void Model::begin_launch(const LaunchShape& shape) { impl_->begin_launch(shape);
 
 uint32_t Model::access(const Access& access) {
     Counters& c = impl_->sites[access.site];
+    if (access.bulk) {
+        c.instructions += !access.continued;
+        c.threads += !access.continued;
+        return impl_->bulk(access, c);
+    }
     c.instructions += 1;
     c.threads += lanes(access.active);
     switch (access.space) {
@@ -383,8 +451,11 @@ uint32_t Model::access(const Access& access) {
     return 0;
 }
 
-void Model::end_launch() {
-    if (impl_->l2) impl_->l2->end_launch(impl_->last + uint64_t(impl_->parameters.dram_drain_ns * impl_->gpu.clock_mhz / 1000));
+uint64_t Model::end_launch() {
+    if (!impl_->l2) return 0;
+    impl_->depart(std::numeric_limits<double>::infinity());
+    impl_->l2->end_launch(impl_->last + uint64_t(impl_->parameters.dram_drain_ns * impl_->gpu.clock_mhz / 1000));
+    return impl_->last - impl_->origin;
 }
 
 std::span<const Counters> Model::sites() const { return impl_->sites; }

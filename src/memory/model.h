@@ -24,6 +24,8 @@ struct Access {
     Eviction l1 = Eviction::kNormal, l2 = Eviction::kNormal;
     uint8_t bytes = 4;
     bool uniform_reduction = false;
+    bool bulk = false;                    ///< by the copy engine: neither a request of the load/store unit nor through L1
+    bool continued = false;               ///< bulk: a further part of a copy
     bool increment = false;               ///< shared memory: adds the constant 1, result unused; lanes of one address go together
     uint16_t prefetch_bytes = 0;
     uint32_t active = 0;
@@ -38,8 +40,8 @@ struct Access {
 /// What one site caused, summed over its executions. Counts; bytes where the name says so. Fills and write-backs count for the site
 /// that wanted the data or wrote it, whoever drove it out.
 struct Counters {
-    uint64_t instructions = 0;            ///< warp-level executions with at least one active lane
-    uint64_t threads = 0;                 ///< active lanes summed
+    uint64_t instructions = 0;            ///< warp-level executions with at least one active lane; bulk: copies
+    uint64_t threads = 0;                 ///< active lanes summed; bulk: copies
     uint64_t requests = 0;                ///< t-stage requests (Kepler: warp requests)
     uint64_t tags = 0;                    ///< 128-byte line lookups
     uint64_t sectors = 0;                 ///< 32-byte sectors (Kepler: see transactions)
@@ -81,9 +83,11 @@ public:
     Model& operator=(Model&&) noexcept;
 
     void begin_launch(const LaunchShape& shape);
-    /// Accounts for one access. Returns the SM cycles after which a load's or atomic's result can be used.
+    /// Accounts for one access. Returns the SM cycles after which a load's or atomic's result can be used; of a store, until the
+    /// warp can go on: what its SM stored before must have left.
     uint32_t access(const Access& access);
-    void end_launch();
+    /// Returns the SM cycles from the kernel's start until its last store was taken: the kernel ends no earlier.
+    uint64_t end_launch();
 
     /// Per site of the launch since begin_launch.
     std::span<const Counters> sites() const;

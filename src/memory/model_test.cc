@@ -155,11 +155,34 @@ TEST(Model, WrittenDataStaysUntilTooMuchIsDirty) {
 
 TEST(Model, PartlyWrittenSectorsAreFilledWhenTheyAreTooMany) {
     Driver d;
-    const uint64_t lines = 200'000, most = uint64_t(0.122 * (60 << 20) / 128);
+    const uint64_t lines = 200'000, most = (60 << 20) / 128 / 64 * 8;   // 8 of 64 lines
     for (uint64_t i = 0; i < lines; i += 32) d.run({.site = 1, .operation = Operation::kStore, .time = 40 * i}, [=](uint32_t lane) { return kBase + 128 * (i + lane); });
     d.model.end_launch();
     // one sector of each line, 32 bytes a fill
     EXPECT_EQ(d.site(1).dram_read_bytes, 32 * (lines - most));
+}
+
+TEST(Model, BulkCopiesAreNoRequestsAndGoAroundL1) {
+    Driver d;
+    const auto copy = [&](uint32_t site, Operation operation, uint64_t from, bool continued, uint64_t time) {
+        return d.run({.site = site, .operation = operation, .bytes = 16, .bulk = true, .continued = continued, .time = time}, [=](uint32_t lane) { return from + 16 * lane; });
+    };
+    EXPECT_GT(copy(0, Operation::kAsyncCopy, kBase, false, 0), 550u) << "DRAM's latency";
+    copy(0, Operation::kAsyncCopy, kBase + 512, true, 0);   // one copy of 1024 bytes: 32 sectors
+    copy(0, Operation::kAsyncCopy, kBase, false, 5000);     // and one of 512 that L2 has and L1 has not: 16
+    const Counters& c = d.site(0);
+    EXPECT_EQ(c.instructions, 2u);
+    EXPECT_EQ(c.requests + c.tags + c.sectors + c.l1_hits, 0u);
+    EXPECT_EQ(c.requested_bytes, 1536u);
+    EXPECT_EQ(c.l2_reads, 48u);
+    EXPECT_EQ(c.l2_read_hits, 16u);
+    EXPECT_EQ(c.dram_read_bytes, 1024u);
+    copy(1, Operation::kStore, kBase + 4096, false, 6000);
+    EXPECT_EQ(d.site(1).l2_writes, 16u);
+    EXPECT_EQ(d.site(1).sectors, 0u);
+    d.load(kBase + 4096, 0, 7000, 2);
+    EXPECT_EQ(d.site(2).l1_hits, 0u) << "what the copy engine stored is in L2 only";
+    EXPECT_EQ(d.site(2).l2_read_hits, 4u);
 }
 
 TEST(Model, MappedHostMemoryGoesOverTheLink) {

@@ -11,6 +11,7 @@ namespace lanescope::memory {
 struct Parameters {
     double l1_store_window_cycles;        ///< a store joins an earlier one to the same line at most this much later
     double l1_store_window_lines;         ///< lines that wait for further stores at a time
+    double store_packet_cycles;           ///< of an SM for 32 bytes of a store on the way to L2
     double coalescer_reads;               ///< SMs (or requests) whose identical reads become one
     double coalescer_distance_cycles;     ///< way from an SM to the coalescer and back: the rest of a read's latency is the merging window
     double l2_partition_distance_cycles;  ///< how much longer a hit in the other partition takes
@@ -28,14 +29,15 @@ struct Parameters {
         };
         l1_store_window_cycles = get("l1_store_window_cycles", 60);
         l1_store_window_lines = get("l1_store_window_lines", 16);
+        store_packet_cycles = get("store_packet_cycles", 1.1);
         coalescer_reads = get("coalescer_reads", 4);
         coalescer_distance_cycles = get("coalescer_distance_cycles", 235);
         l2_partition_distance_cycles = get("l2_partition_distance_cycles", 44);
         l2_dirty_share = get("l2_dirty_share", 0.468);
-        l2_partial_share = get("l2_partial_share", 0.122);
-        dram_pending_share = get("dram_pending_share", 0.16);
+        l2_partial_share = get("l2_partial_share", 0.125);
+        dram_pending_share = get("dram_pending_share", 0.19);
         dram_efficiency = get("dram_efficiency", 0.92);
-        dram_drain_ns = get("dram_drain_ns", 1000);
+        dram_drain_ns = get("dram_drain_ns", 800);
         flushed_dirty_bytes = get("flushed_dirty_bytes", 0);
     }
 };
