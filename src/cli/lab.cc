@@ -11,6 +11,7 @@
 #include "cli/commands.h"
 #include "cli/process.h"
 #include "gpu/description.h"
+#include "hardware/hardware.h"
 #include "lab/render.h"
 #include "profile/catalogue.h"
 
@@ -29,10 +30,17 @@ base::Result<lab::RunOutcome> run_one(const lab::RunRequest& request) {
     if (request.backend == "emulated") {
         command.argv.insert(command.argv.end(), {"--gpu", request.gpu});
     } else {
+        // A counter alone is had without counts by line; whatever is derived from them, or is a sum over accesses or lines, is not.
         std::string only = "none";
-        for (const std::string& name : request.names)
-            if (profile::find_metric(name)) only += "," + name;
+        bool lines = false;
+        for (const std::string& name : request.names) {
+            const profile::Metric* metric = profile::find_metric(name);
+            if (metric) only += fmt::format(",{}", metric->name);
+            const auto counters = hardware::counters_of({name});
+            lines |= metric ? counters != std::vector{std::string(metric->name)} : name.find('.') != std::string::npos && !name.starts_with("gpu.");
+        }
         command.argv.insert(command.argv.end(), {"--only", only});
+        if (!lines) command.argv.push_back("--no-lines");
     }
     if (!request.l1.empty()) command.argv.insert(command.argv.end(), {"--l1", request.l1});
     if (request.warm) command.argv.push_back("--warm");

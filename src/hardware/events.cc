@@ -58,6 +58,7 @@ void read_line(Events& events, Switches& switches, std::string_view line) {
         e.graph = words.text() == "graph";
         words.numbers(e.grid[0], e.grid[1], e.grid[2], e.block[0], e.block[1], e.block[2], e.dynamic_shared);
         e.symbol = words.text();
+        e.stretch = uint32_t(switches.size());
         events.launches.push_back(std::move(e));
     } else if (kind == "kernel") {
         KernelEvent e;
@@ -168,7 +169,6 @@ base::Result<Events> parse_events(std::string_view text, const std::string& file
             return base::error(std::string("unreadable session: ") + problem.what(), {file, number}, std::string(line));
         }
     }
-    for (auto& launch : events.launches) launch.collected = collected(switches, launch.correlation);
     for (auto& copy : events.copies) copy.collected = collected(switches, copy.correlation);
     return events;
 }

@@ -19,7 +19,7 @@ struct LaunchEvent {
     bool graph = false;
     uint32_t grid[3] = {}, block[3] = {};
     uint32_t dynamic_shared = 0;
-    bool collected = true;       ///< not between cudaProfilerStop and cudaProfilerStart
+    uint32_t stretch = 0;        ///< how often the program had called cudaProfilerStop or cudaProfilerStart; between the two nothing is collected
     std::string symbol;
 };
 
@@ -42,7 +42,7 @@ struct CopyEvent {
     uint32_t stream = 0;
     uint64_t bytes = 0;
     uint32_t kind = 0, source = 0, destination = 0;
-    bool collected = true;       ///< as of a launch
+    bool collected = true;       ///< not between cudaProfilerStop and cudaProfilerStart
 };
 
 struct MigrationEvent {

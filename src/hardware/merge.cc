@@ -100,7 +100,7 @@ Selection select(const std::vector<LaunchEvent>& launches, const Request& reques
     auto selector = profile::LaunchSelector::make(request.launches);
     if (!selector) return out;
     for (auto& launch : launches) {
-        if (!launch.collected || !selector->takes(launch.symbol)) continue;
+        if (!selector->takes(launch.symbol)) continue;
         if (!out.empty() && out.back().second + 1 == launch.index) out.back().second = launch.index;
         else out.emplace_back(launch.index, launch.index);
     }
@@ -115,14 +115,15 @@ bool contains(const Selection& selection, uint64_t launch) {
 std::vector<SegmentPlan> segments(const std::vector<LaunchEvent>& launches, const Selection& selection, uint64_t most) {
     constexpr uint64_t kLongestGap = 32;  // collecting an unwanted launch is cheaper than closing and opening an image, up to about here
     std::vector<SegmentPlan> out;
-    uint32_t context = 0;
+    uint32_t context = 0, stretch = 0;
     for (auto& launch : launches) {
         if (!contains(selection, launch.index)) continue;
-        bool fresh = out.empty() || launch.context != context || launch.index - out.back().begin >= most ||
+        bool fresh = out.empty() || launch.context != context || launch.stretch != stretch || launch.index - out.back().begin >= most ||
                      launch.index - out.back().end > kLongestGap;
         if (fresh) out.push_back({launch.index, launch.index});
         out.back().end = launch.index;
         context = launch.context;
+        stretch = launch.stretch;
     }
     return out;
 }

@@ -20,7 +20,7 @@ Selection select(const std::vector<LaunchEvent>& launches, const Request& reques
 bool contains(const Selection& selection, uint64_t launch);
 
 /// Launches that share one counter image, [begin, end]: of one context, no more than `most`, without long stretches that
-/// nobody asked for.
+/// nobody asked for and without a cudaProfilerStop between them.
 struct SegmentPlan {
     uint64_t begin = 0, end = 0;
 };

@@ -115,16 +115,15 @@ TEST(Events, AreReadAndACutOffLineIsDropped) {
     EXPECT_FALSE(parse_events("surprise\t1\n", "events").ok());
 }
 
-TEST(Events, WhatIsOutsideOfTheProfilersStartAndStopIsRunNotCollected) {
-    auto events = parse_events("launch\t0\t7\t0\tkernel\t1\t1\t1\t32\t1\t1\t0\tfirst\ncollect\t0\t8\n"
-                               "launch\t1\t9\t0\tkernel\t1\t1\t1\t32\t1\t1\t0\twarmup\ncollect\t1\t12\n"
-                               "launch\t2\t13\t0\tkernel\t1\t1\t1\t32\t1\t1\t0\tcounted\n"
+TEST(Events, TheProfilersStopAndStartPartTheLaunchesAndLeaveOutTransfers) {
+    auto events = parse_events("launch\t0\t7\t0\tkernel\t1\t1\t1\t32\t1\t1\t0\tfirst\ncollect\t0\t8\ncollect\t1\t12\n"
+                               "launch\t1\t13\t0\tkernel\t1\t1\t1\t32\t1\t1\t0\tsecond\n"
                                "memcpy\t10\t0\t5\t7\t64\t1\t1\t3\t0\nmemcpy\t14\t6\t9\t7\t32\t1\t1\t3\t0\n",
                                "events");
     ASSERT_TRUE(events.ok());
-    EXPECT_THAT(select(events->launches, Request{}), ElementsAre(Pair(0, 0), Pair(2, 2)));
+    EXPECT_EQ(segments(events->launches, {{0, 1}}).size(), 2u);  // what ran between them would have ranges of its own
     profile::Profile profile;
-    add_times(profile, *events, {{0, 0}, {2, 2}}, Device{});
+    add_times(profile, *events, {{0, 1}}, Device{});
     ASSERT_EQ(profile.transfers.size(), 1u);  // that of call 10 lies between 8 and 12
     EXPECT_EQ(profile.transfers[0].bytes, 32u);
 }

@@ -380,7 +380,7 @@ bool Expression::matches(const Row& row, const std::vector<Condition>& where) {
 std::vector<std::string> Expression::names() const {
     std::vector<std::string> out;
     const auto visit = [&](const auto& self, const Node& node) -> void {
-        if (node.kind == Node::Kind::kName) out.push_back(node.name.substr(node.name.find('.') + 1));
+        if (node.kind == Node::Kind::kName) out.push_back(node.name);
         for (const Condition& condition : node.where) out.push_back(condition.field);
         for (const Node& child : node.children) self(self, child);
     };

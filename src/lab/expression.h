@@ -47,7 +47,7 @@ public:
     /// For an expression that is a number: of one row. Nothing: some part is absent.
     std::optional<double> of(const Row& row) const;
     bool is_comparison() const;
-    /// Every name that it mentions, those of conditions too, without `line.` and the like.
+    /// Every name that it mentions, those of conditions too.
     std::vector<std::string> names() const;
 
     struct Alternative {

@@ -66,9 +66,13 @@ class ActivityCollector : public Collector {
 public:
     void begin() override {
         succeeded("cuptiActivityRegisterCallbacks", api.cuptiActivityRegisterCallbacks(buffer_requested, buffer_completed));
+        collect(true);
+    }
+
+    void collect(bool on) override {
         for (auto kind : {CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, CUPTI_ACTIVITY_KIND_MEMCPY, CUPTI_ACTIVITY_KIND_MEMCPY2,
                           CUPTI_ACTIVITY_KIND_MEMSET})
-            succeeded("cuptiActivityEnable", api.cuptiActivityEnable(kind));
+            succeeded("cuptiActivityEnable", on ? api.cuptiActivityEnable(kind) : api.cuptiActivityDisable(kind));
     }
 
     void context_created(CUcontext) override {

@@ -21,6 +21,7 @@ namespace lanescope::inject {
     X(cuptiGetCubinCrc)                        \
     X(cuptiActivityRegisterCallbacks)          \
     X(cuptiActivityEnable)                     \
+    X(cuptiActivityDisable)                    \
     X(cuptiActivityGetNextRecord)              \
     X(cuptiActivityGetNumDroppedRecords)       \
     X(cuptiActivityFlushAll)                   \

@@ -26,6 +26,8 @@ public:
     /// Around a launch, on the launching thread; `ran` is false when the launch was refused.
     virtual void launch_starting(const LaunchInfo&) {}
     virtual void launch_finished(const LaunchInfo&, bool /*ran*/) {}
+    /// The program switches collection off or on again.
+    virtual void collect(bool /*on*/) {}
     virtual void synchronized() {}
     virtual void module_loaded(const CUpti_ModuleResourceData&) {}
     /// Once, at exit of the process or when its last context goes.

@@ -20,6 +20,7 @@ thread_local int own_work = 0;
 std::unique_ptr<Collector> collector;
 std::mutex launch_mutex;
 std::atomic<bool> ended = false;
+std::atomic<bool> collecting = true;     // not between cudaProfilerStop and cudaProfilerStart
 uint64_t next_launch = 0;
 std::map<CUcontext, unsigned> contexts;  // → number in order of creation
 
@@ -77,6 +78,7 @@ bool capturing(CUstream stream) {
 }
 
 void on_launch(CUpti_CallbackId id, const CUpti_CallbackData& data) {
+    if (!collecting) return;
     LaunchArguments arguments = read_launch(id, data.functionParams);
     if (!arguments.launch || capturing(arguments.stream)) return;
     static thread_local bool locked = false;
@@ -110,9 +112,14 @@ void on_launch(CUpti_CallbackId id, const CUpti_CallbackData& data) {
     }
 }
 
-// cudaProfilerStart and cudaProfilerStop: what happens outside is run, not collected.
+// cudaProfilerStart and cudaProfilerStop: launches outside are run, but neither collected nor numbered. How many they are may differ from run to run.
 void on_profiler(CUpti_CallbackId id, const CUpti_CallbackData& data) {
-    if (data.callbackSite == CUPTI_API_EXIT) events.line("collect", unsigned(id == CUPTI_DRIVER_TRACE_CBID_cuProfilerStart), data.correlationId);
+    if (data.callbackSite != CUPTI_API_EXIT) return;
+    bool on = id == CUPTI_DRIVER_TRACE_CBID_cuProfilerStart;
+    if (collecting.exchange(on) == on) return;
+    events.line("collect", unsigned(on), data.correlationId);
+    OwnWork own;
+    collector->collect(on);
 }
 
 void on_resource(CUpti_CallbackId id, const void* data) {
@@ -189,6 +196,7 @@ void start() {
         succeeded("cuptiEnableCallback", api.cuptiEnableCallback(1, subscriber, domain, id));
     };
     for (CUpti_CallbackId id : kLaunches) enable(CUPTI_CB_DOMAIN_DRIVER_API, id);
+    for (CUpti_CallbackId id : {CUPTI_DRIVER_TRACE_CBID_cuProfilerStart, CUPTI_DRIVER_TRACE_CBID_cuProfilerStop}) enable(CUPTI_CB_DOMAIN_DRIVER_API, id);
     enable(CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_CONTEXT_CREATED);
     enable(CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING);
     if (request.mode == "sass") {
@@ -196,8 +204,6 @@ void start() {
         enable(CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_MODULE_PROFILED);  // else only the first function is counted
     }
     if (request.mode == "activity") {
-        enable(CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_DRIVER_TRACE_CBID_cuProfilerStart);
-        enable(CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_DRIVER_TRACE_CBID_cuProfilerStop);
         enable(CUPTI_CB_DOMAIN_SYNCHRONIZE, CUPTI_CBID_SYNCHRONIZE_STREAM_SYNCHRONIZED);
         enable(CUPTI_CB_DOMAIN_SYNCHRONIZE, CUPTI_CBID_SYNCHRONIZE_CONTEXT_SYNCHRONIZED);
     }

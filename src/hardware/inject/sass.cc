@@ -76,6 +76,10 @@ public:
         flush(launch.index, launch.selected);
     }
 
+    void collect(bool on) override {
+        if (on && context_ && api.cuCtxSynchronize() == CUDA_SUCCESS) flush(0, false);
+    }
+
     void module_loaded(const CUpti_ModuleResourceData& module) override {
         CUpti_GetCubinCrcParams crc{CUpti_GetCubinCrcParamsSize};
         crc.cubin = module.pCubin;
