@@ -110,11 +110,11 @@ int main(int argc, char** argv) {
         lab::Timing timing = lab::timed(repeats, [&] { aos_store<<<(n + 1023) / 1024, 1024>>>(pairs, a, b, n); });
         const std::vector<Pair> stored = lab::host(pairs, n);
         for (int i = 0; i < n; ++i) correct &= stored[i].x == 2 * values[i];
-        lab::Case("aos_store").with("fields", 2).with(timing).correct(correct);
+        lab::Case("aos_store").with("fields", 2).with("n", n).with(timing).correct(correct);
         timing = lab::timed(repeats, [&] { soa_store<<<(n + 1023) / 1024, 1024>>>(x, a, b, n); });
         const std::vector<int> sums = lab::host(x, n);
         for (int i = 0; i < n; ++i) correct &= sums[i] == 2 * values[i];
-        lab::Case("soa_store").with("fields", 2).with(timing).correct(correct);
+        lab::Case("soa_store").with("fields", 2).with("n", n).with(timing).correct(correct);
     }
     {
         std::vector<Pair> pairs(small);

@@ -110,6 +110,7 @@ public:
 
     /// Managed memory: advice, and a move ahead of its use. Both ranges must lie in one managed allocation.
     void advise(uint64_t begin, uint64_t bytes, Advice advice);
+    RangeAdvice advice_of(uint64_t begin, uint64_t bytes) { return managed_.advice_of(begin, bytes); }
     Timeline::Span prefetch(uint64_t begin, uint64_t bytes, bool to_host, Stream stream);
     /// Accounts for what the host has done to managed memory until now; before such memory is freed and at the end of the process.
     void settle_managed();

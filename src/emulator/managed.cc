@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <numeric>
+#include <optional>
 #include <utility>
 
 namespace lanescope::emulator {
@@ -39,9 +40,9 @@ void ManagedMemory::advise(uint64_t begin, uint64_t bytes, Advice advice) {
                 hide(index, block.host & block.device);   // the device's copy is the one that stays
                 block.host &= uint16_t(~block.device);
                 break;
-            case Advice::kPreferHost: block.prefer_host = true; break;
-            case Advice::kPreferDevice:
-            case Advice::kNoPreference: block.prefer_host = false; break;
+            case Advice::kPreferHost: block.preferred = Place::kHost; break;
+            case Advice::kPreferDevice: block.preferred = Place::kDevice; break;
+            case Advice::kNoPreference: block.preferred = Place::kNowhere; break;
             case Advice::kMapForDevice: block.map_for_device = true; break;
             case Advice::kDoNotMapForDevice: block.map_for_device = false; break;
         }
@@ -103,9 +104,22 @@ uint64_t ManagedMemory::to_device(Block& block, uint16_t pages) {
     return moved;
 }
 
+RangeAdvice ManagedMemory::advice_of(uint64_t begin, uint64_t bytes) {
+    std::optional<RangeAdvice> all;
+    each(begin, bytes, [&](uint64_t, const Block& block, uint16_t) {
+        if (!all) all = RangeAdvice{block.read_mostly, block.map_for_device, block.preferred, block.prefetched};
+        all->read_mostly &= block.read_mostly;
+        all->mapped_for_device &= block.map_for_device;
+        if (all->preferred != block.preferred) all->preferred = Place::kNowhere;
+        if (all->prefetched != block.prefetched) all->prefetched = Place::kNowhere;
+    });
+    return all.value_or(RangeAdvice{});
+}
+
 uint64_t ManagedMemory::prefetch(uint64_t begin, uint64_t bytes, bool to_host) {
     uint64_t moved = 0;
     each(begin, bytes, [&](uint64_t, Block& block, uint16_t pages) {
+        block.prefetched = to_host ? Place::kHost : Place::kDevice;
         if (!to_host) {
             moved += to_device(block, pages);
             return;

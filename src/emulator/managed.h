@@ -17,6 +17,14 @@ namespace lanescope::emulator {
 
 enum class Advice : uint8_t { kReadMostly, kNotReadMostly, kPreferHost, kPreferDevice, kNoPreference, kMapForDevice, kDoNotMapForDevice };
 
+enum class Place : uint8_t { kNowhere, kHost, kDevice };
+
+/// What was said about all pages of a range; pages that differ count as nothing said.
+struct RangeAdvice {
+    bool read_mostly = false, mapped_for_device = false;
+    Place preferred = Place::kNowhere, prefetched = Place::kNowhere;
+};
+
 struct AddressRange {
     uint64_t begin = 0, bytes = 0;
 };
@@ -34,6 +42,7 @@ public:
     /// the bytes that its accesses brought from the device.
     uint64_t collect_host_accesses();
     void advise(uint64_t begin, uint64_t bytes, Advice advice);
+    RangeAdvice advice_of(uint64_t begin, uint64_t bytes);
     /// Copies and fills by the device make what they write reside there.
     void written_by_device(uint64_t begin, uint64_t bytes);
     /// Returns the bytes that have to move.
@@ -61,8 +70,9 @@ private:
     /// One bit a page of 4 KiB. A page in neither set does not exist yet; in both: a copy that is only read.
     struct Block {
         uint16_t host = 0, device = 0;
-        bool read_mostly = false, prefer_host = false, map_for_device = false;
-        bool remote() const { return (prefer_host && device == 0) || (map_for_device && host != 0 && device == 0); }
+        bool read_mostly = false, map_for_device = false;
+        Place preferred = Place::kNowhere, prefetched = Place::kNowhere;
+        bool remote() const { return (preferred == Place::kHost && device == 0) || (map_for_device && host != 0 && device == 0); }
     };
     struct Waiting {
         uint64_t batch = 0, since = 0;

@@ -106,6 +106,8 @@ TEST_F(Managed, AdviceKeepsPagesOnTheHost) {
     managed.advise(begin, 2 * kBlock, Advice::kPreferHost);
     const std::vector<AddressRange> remote = managed.remote();
     ASSERT_EQ(remote.size(), 1u);
+    EXPECT_EQ(managed.advice_of(begin, 2 * kBlock).preferred, Place::kHost);
+    EXPECT_EQ(managed.advice_of(begin, 3 * kBlock).preferred, Place::kNowhere);   // nothing was said of the third
     EXPECT_EQ(remote[0].begin, begin);
     EXPECT_EQ(remote[0].bytes, 2 * kBlock);
     EXPECT_TRUE(kernel({0, kBlock}).batches.empty());

@@ -249,6 +249,9 @@ LANESCOPE_API cudaError_t cudaDeviceCanAccessPeer(int* can, int device, int peer
         return cudaSuccess;
     });
 }
+LANESCOPE_API cudaError_t cudaDeviceGetP2PAttribute(int*, cudaDeviceP2PAttr, int, int) {
+    return call([](Runtime&, Context&) { return cudaErrorInvalidDevice; });   // needs two GPUs
+}
 LANESCOPE_API cudaError_t cudaDeviceEnablePeerAccess(int, unsigned) {
     return call([](Runtime&, Context&) { return cudaErrorInvalidDevice; });
 }

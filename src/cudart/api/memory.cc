@@ -246,54 +246,15 @@ LANESCOPE_API cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t pool, cudaMemPoo
         return cudaSuccess;
     });
 }
-LANESCOPE_API cudaError_t cudaMallocFromPoolAsync(void** pointer, size_t bytes, cudaMemPool_t, cudaStream_t stream) { return cudaMallocAsync(pointer, bytes, stream); }
-LANESCOPE_ALIAS(cudaMallocFromPoolAsync, cudaMallocFromPoolAsync_ptsz);
-
-// --- managed memory: one address, always current on both sides, so that advice and migrations change the accounts only
-
-LANESCOPE_API cudaError_t cudaStreamAttachMemAsync(cudaStream_t, void* pointer, size_t, unsigned) {
-    return call([&](Runtime&, Context& context) {
-        const Allocation* allocation = context.memory().find(address_of(pointer));
-        return allocation && allocation->region == Region::kManaged ? cudaSuccess : cudaErrorInvalidValue;
-    });
+LANESCOPE_API cudaError_t cudaMemPoolSetAccess(cudaMemPool_t, const cudaMemAccessDesc*, size_t) {
+    return call([](Runtime&, Context&) { return cudaSuccess; });
 }
-LANESCOPE_ALIAS(cudaStreamAttachMemAsync, cudaStreamAttachMemAsync_ptsz);
-
-namespace lanescope::cudart {
-
-cudaError_t advise(const void* pointer, size_t bytes, int advice, bool host) {
-    return call([&](Runtime&, Context& context) {
-        const Allocation* allocation = context.memory().find(address_of(pointer));
-        if (!allocation || allocation->region != Region::kManaged || bytes > allocation->end() - address_of(pointer)) return cudaErrorInvalidValue;
-        if (!context.gpu().page_faults) return cudaErrorInvalidDevice;   // needs concurrentManagedAccess
-        using lanescope::emulator::Advice;
-        const auto give = [&](Advice kind) {
-            context.advise(address_of(pointer), bytes, kind);
-            return cudaSuccess;
-        };
-        switch (advice) {
-            case cudaMemAdviseSetReadMostly: return give(Advice::kReadMostly);
-            case cudaMemAdviseUnsetReadMostly: return give(Advice::kNotReadMostly);
-            case cudaMemAdviseSetPreferredLocation: return give(host ? Advice::kPreferHost : Advice::kPreferDevice);
-            case cudaMemAdviseUnsetPreferredLocation: return give(Advice::kNoPreference);
-            case cudaMemAdviseSetAccessedBy: return host ? cudaSuccess : give(Advice::kMapForDevice);   // the host reaches its own memory only
-            case cudaMemAdviseUnsetAccessedBy: return host ? cudaSuccess : give(Advice::kDoNotMapForDevice);
-            default: return cudaErrorInvalidValue;
-        }
-    });
-}
-
-cudaError_t prefetch(const void* pointer, size_t bytes, bool to_host, cudaStream_t stream) {
-    return call([&](Runtime& runtime, Context& context) {
-        const Allocation* allocation = context.memory().find(address_of(pointer));
-        if (!allocation || allocation->region != Region::kManaged || bytes > allocation->end() - address_of(pointer)) return cudaErrorInvalidValue;
-        lanescope::emulator::Stream id;
-        if (!resolve(runtime, stream, id)) return cudaErrorInvalidResourceHandle;
-        if (!context.gpu().page_faults) return cudaErrorInvalidDevice;
-        if (const std::optional<cudaError_t> error = refused(runtime, stream)) return *error;
-        context.prefetch(address_of(pointer), bytes, to_host, id);
+LANESCOPE_API cudaError_t cudaMemPoolGetAccess(cudaMemAccessFlags* flags, cudaMemPool_t, cudaMemLocation* location) {
+    return call([&](Runtime&, Context&) {
+        if (!flags || !location) return cudaErrorInvalidValue;
+        *flags = location->type == cudaMemLocationTypeDevice && location->id == 0 ? cudaMemAccessFlagsProtReadWrite : cudaMemAccessFlagsProtNone;
         return cudaSuccess;
     });
 }
-
-}  // namespace lanescope::cudart
+LANESCOPE_API cudaError_t cudaMallocFromPoolAsync(void** pointer, size_t bytes, cudaMemPool_t, cudaStream_t stream) { return cudaMallocAsync(pointer, bytes, stream); }
+LANESCOPE_ALIAS(cudaMallocFromPoolAsync, cudaMallocFromPoolAsync_ptsz);

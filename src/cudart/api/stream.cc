@@ -101,6 +101,21 @@ LANESCOPE_API cudaError_t cudaStreamSetAttribute(cudaStream_t stream, cudaStream
     return with_stream(stream, [](Runtime&, Context&, emulator::Stream) { return cudaSuccess; });
 }
 LANESCOPE_ALIAS(cudaStreamSetAttribute, cudaStreamSetAttribute_ptsz);
+LANESCOPE_API cudaError_t cudaStreamGetAttribute(cudaStream_t stream, cudaStreamAttrID, cudaStreamAttrValue* value) {
+    return with_stream(stream, [&](Runtime&, Context&, emulator::Stream) {
+        if (!value) return cudaErrorInvalidValue;
+        *value = {};
+        return cudaSuccess;
+    });
+}
+LANESCOPE_ALIAS(cudaStreamGetAttribute, cudaStreamGetAttribute_ptsz);
+LANESCOPE_API cudaError_t cudaStreamCopyAttributes(cudaStream_t to, cudaStream_t from) {
+    return with_stream(to, [&](Runtime& runtime, Context&, emulator::Stream) {
+        emulator::Stream source;
+        return resolve(runtime, from, source) ? cudaSuccess : cudaErrorInvalidResourceHandle;
+    });
+}
+LANESCOPE_ALIAS(cudaStreamCopyAttributes, cudaStreamCopyAttributes_ptsz);
 
 LANESCOPE_API cudaError_t cudaDeviceGetStreamPriorityRange(int* least, int* greatest) {
     return call([&](Runtime&, Context&) {
