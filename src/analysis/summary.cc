@@ -228,6 +228,35 @@ void judge(KernelSummary& kernel) {
     kernel.verdict += fmt::format("; {:.0f} % of this kernel's traffic at L1 is such excess.", share);
 }
 
+/// What can be gained. A fault that no change mends is no reason to act.
+void find_advice(KernelSummary& kernel) {
+    const Launch* replayed = nullptr;                 // the last: of a kernel's launches a larger one is tried again
+    for (const Launch* launch : kernel.launches)
+        if (!launch->what_if.empty()) replayed = launch;
+    if (replayed == nullptr) return;
+    kernel.tried = replayed->what_if.size();
+    kernel.advice = advise(*replayed);
+    for (size_t i = 0; i < kernel.advice.size(); ++i) {
+        const std::vector<uint32_t>& changed = kernel.advice[i].tried->instructions;
+        for (SourceRow& line : kernel.lines) {
+            const auto concerned = [&](const AccessRow& row) {
+                return std::any_of(row.accesses.begin(), row.accesses.end(), [&](const Access* access) {
+                    return std::find(changed.begin(), changed.end(), access->instruction) != changed.end();
+                });
+            };
+            if (std::any_of(line.accesses.begin(), line.accesses.end(), concerned)) line.advice.push_back(i);
+        }
+    }
+    if (!kernel.advice.empty()) {
+        kernel.grade = std::max(kernel.grade, kernel.advice[0].gain() > 1.1 ? Grade::kBad : Grade::kFair);
+        if (kernel.worst == nullptr) kernel.headline = fmt::format("{} would gain", kernel.advice[0].text->name);
+        return;
+    }
+    if (kernel.grade == Grade::kBad) kernel.grade = Grade::kFair;
+    kernel.verdict += fmt::format(" {} replayed, and {} gains: no action needed.", kernel.tried == 1 ? "One change was" : fmt::format("{} changes were", kernel.tried),
+                                  kernel.tried == 1 ? "nothing" : "none");
+}
+
 void fill(KernelSummary& kernel, const profile::Profile& profile) {
     for (const Launch* launch : kernel.launches) {
         for (const auto& [name, value] : launch->metrics) {
@@ -250,6 +279,7 @@ void fill(KernelSummary& kernel, const profile::Profile& profile) {
     kernel.lines = source_rows(profile, kernel.launches);
     for (const SourceRow& line : kernel.lines) kernel.cost += line.cost;
     judge(kernel);
+    find_advice(kernel);
     for (const profile::Fault& fault : profile.faults)
         for (const Launch* launch : kernel.launches)
             if (!fault.warning && fault.launch == launch->index) {

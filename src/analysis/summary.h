@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "analysis/advice.h"
 #include "profile/catalogue.h"
 #include "profile/profile.h"
 
@@ -49,6 +50,7 @@ struct SourceRow {
     double cost = 0;                          ///< bytes moved at L1 (sectors × 32), wavefronts × 128
     Grade grade = Grade::kGood;
     profile::Metrics metrics;                 ///< sums over launches
+    std::vector<size_t> advice;               ///< of KernelSummary::advice: what concerns accesses of this line
 };
 
 /// Repeated launches of a kernel with one shape.
@@ -61,6 +63,8 @@ struct KernelSummary {
     std::string headline;                     ///< the verdict in a few words: "line 31: 32 sectors, not 4"
     std::string verdict;                      ///< one or two sentences
     const SourceRow* worst = nullptr;         ///< line of the verdict
+    std::vector<Advice> advice;               ///< changes that gain, by the model's replay; the largest gain first
+    size_t tried = 0;                         ///< changes that were replayed, useful or not; 0: nothing is known of gains
     double time_ns = 0;                       ///< 0: not known
     double cost = 0;
     bool varies = false;                      ///< counts differ between the launches

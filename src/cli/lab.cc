@@ -28,7 +28,7 @@ base::Result<lab::RunOutcome> run_one(const lab::RunRequest& request) {
     Command command;
     command.argv = {"/proc/self/exe", "run", "--quiet", "--backend", request.backend, "--json", json.string()};
     if (request.backend == "emulated") {
-        command.argv.insert(command.argv.end(), {"--gpu", request.gpu});
+        command.argv.insert(command.argv.end(), {"--no-what-if", "--gpu", request.gpu});
     } else {
         // A counter alone is had without counts by line; whatever is derived from them, or is a sum over accesses or lines, is not.
         std::string only = "none";

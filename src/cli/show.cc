@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "analysis/candidate.h"
 #include "analysis/pattern.h"
 #include "cli/commands.h"
 #include "gpu/description.h"
@@ -113,8 +114,11 @@ int explain(const std::string& name, const Outputs& outputs) {
     std::replace(spaced.begin(), spaced.end(), '-', ' ');
     for (const analysis::PatternText& text : analysis::pattern_texts())
         if (text.name == name || text.name == spaced) out += pattern_text(style, text);
+    for (const analysis::ChangeText& text : analysis::change_texts())
+        if (text.key == name || text.name == name || text.name == spaced)
+            out += paint(style, Color::kBold, text.name) + "\n  " + report::wrap(fmt::format("a change that is tried by replaying the launch: {}", text.how), style.width - 2, 2) + "\n";
     if (out.empty()) {
-        std::string message = fmt::format("'{}' is neither a metric nor a pattern", name);
+        std::string message = fmt::format("'{}' is no metric, pattern or change", name);
         const auto similar = profile::similar_names(name);
         if (!similar.empty()) message += fmt::format("; did you mean {}?", fmt::join(similar, ", "));
         complain({base::error(message)});

@@ -1,5 +1,6 @@
 #include "emulator/accounting.h"
 
+#include <bit>
 #include <map>
 
 #include "base/demangle.h"
@@ -70,7 +71,8 @@ profile::Metrics to_metrics(const memory::Counters& counters, const memory::Shap
 
 }  // namespace
 
-Accounting::Accounting(const exec::Kernel& kernel, memory::Model& model, ManagedMemory* managed) : kernel_(kernel), model_(model), managed_(managed) {
+Accounting::Accounting(const exec::Kernel& kernel, memory::Model& model, ManagedMemory* managed, Relayout* relayout)
+    : kernel_(kernel), model_(model), managed_(managed), relayout_(relayout) {
     const ptx::Module& module = kernel.program().module();
     for (uint32_t i = 0; i < kernel.sites().size(); ++i) {
         const exec::AccessSite& site = kernel.sites()[i];
@@ -111,6 +113,7 @@ uint32_t Accounting::on_access(const exec::AccessEvent& event) {
     access.texels = event.texels;
     access.texels_per_lane = event.texels_per_lane;
     access.texel_xyz = event.texel_xyz;
+    if (relayout_ != nullptr) [[unlikely]] return relayout_->access(access, event.site, event.warp);
     // The lowest block and warp that has all lanes active, so that the examples of one launch show the same warp; until one comes, the first.
     const profile::ExampleWarp& kept = slot.example;
     if (!slot.seen || (event.active == ~0u && (kept.active != ~0u || event.block < kept.block || (event.block == kept.block && event.warp < kept.warp)))) {
@@ -123,8 +126,19 @@ uint32_t Accounting::on_access(const exec::AccessEvent& event) {
     if (event.space == exec::Space::kGlobal) {
         if (!access.bulk) slot.shapes.add(event.addresses, event.active, access.bytes);
         if (managed_) managed_->access(event, access.operation != memory::Operation::kLoad && access.operation != memory::Operation::kAsyncCopy && access.operation != memory::Operation::kPrefetch);
+        if (slot.samples.size() < kSamples) sample(slot, event);
     }
     return model_.access(access);
+}
+
+void Accounting::sample(Slot& slot, const exec::AccessEvent& event) {
+    for (const analysis::Surroundings::Sample& each : slot.samples)
+        if (each.block == event.block && each.warp == event.warp) return;
+    slot.samples.push_back({event.block, event.warp, event.addresses[std::countr_zero(event.active)]});
+}
+
+std::span<const analysis::Surroundings::Sample> Accounting::samples(uint32_t site) const {
+    return sites_[first_slot_[site] + (generic_[site] ? uint32_t(exec::Space::kGlobal) : 0)].samples;
 }
 
 void Accounting::fold(profile::Launch& launch, bool examples) const {

@@ -4,7 +4,9 @@
 #include <cstdint>
 #include <vector>
 
+#include "analysis/candidate.h"
 #include "emulator/managed.h"
+#include "emulator/relayout.h"
 #include "exec/access.h"
 #include "exec/program.h"
 #include "memory/model.h"
@@ -18,14 +20,16 @@ namespace lanescope::emulator {
 /// A *slot* is an access site in one space: a site with generic addresses has one for each space that its address can turn out to be in.
 class Accounting final : public exec::Listener {
 public:
-    /// `managed`: also told of global accesses; may be null.
-    Accounting(const exec::Kernel& kernel, memory::Model& model, ManagedMemory* managed = nullptr);
+    /// `managed`: also told of global accesses; may be null. `relayout`: stands in front of the model when a change is tried.
+    Accounting(const exec::Kernel& kernel, memory::Model& model, ManagedMemory* managed = nullptr, Relayout* relayout = nullptr);
 
     uint32_t slots() const { return uint32_t(sites_.size()); }
     uint32_t on_access(const exec::AccessEvent& event) override;
 
     /// Adds the launch's lines and accesses (counts of the model's slots since begin_launch), innermost location first.
     void fold(profile::Launch& launch, bool examples) const;
+    /// First addresses of a site's first warps.
+    std::span<const analysis::Surroundings::Sample> samples(uint32_t site) const;
 
 private:
     struct Slot {
@@ -35,10 +39,15 @@ private:
         memory::Shapes shapes;                ///< of global accesses
         bool seen = false;
         profile::ExampleWarp example;
+        std::vector<analysis::Surroundings::Sample> samples;   ///< of global accesses, at most kSamples
     };
+    static constexpr size_t kSamples = 64;
+    void sample(Slot& slot, const exec::AccessEvent& event);
+
     const exec::Kernel& kernel_;
     memory::Model& model_;
     ManagedMemory* managed_;
+    Relayout* relayout_;
     std::vector<uint32_t> first_slot_;        ///< of each site
     std::vector<uint8_t> generic_;            ///< of each site: its slots are indexed by space
     std::vector<Slot> sites_;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <chrono>
 #include <cstdio>
 #include <set>
 
@@ -233,7 +234,12 @@ LaunchResult Context::launch(const LaunchRequest& request) {
     const std::vector<AddressRange> remote = prepare_managed(request.stream);
     Accounting accounting(kernel, model_, managed_.any() ? &managed_ : nullptr);
     const bool profiled = collecting_ && journal_.open(), chosen = !profiled || selector_.takes(kernel.function().name);
-    const auto [result, fit, execution] = simulate(request, known, chosen ? &accounting : nullptr, 0, sinks);
+    std::unique_ptr<Replay> copy;
+    if (profiled && chosen && wants_replay(request)) copy = Replay::prepare([&](const analysis::Candidate& change) { return replay(request, known, change, sinks); });
+    const auto started = std::chrono::steady_clock::now();
+    const Simulated simulated = simulate(request, known, chosen ? &accounting : nullptr, 0, sinks);
+    const auto& [result, fit, execution] = simulated;
+    const std::chrono::duration<double> took = std::chrono::steady_clock::now() - started;
     std::fflush(stdout);
     profile::Launch record;
     std::vector<profile::Transfer> caused;
@@ -281,6 +287,7 @@ LaunchResult Context::launch(const LaunchRequest& request) {
         if (known.spill_bytes && *known.spill_bytes)
             record.notes.push_back(fmt::format("the machine code keeps {} bytes a thread of spilled registers in local memory, whose traffic is not counted", *known.spill_bytes));
         profile::roll_up(record);
+        if (copy && !result.fault) try_changes(*copy, request, known, accounting, simulated, took.count(), record);
         journal_.append(record);
         for (profile::Transfer& each : caused) {
             each.launch = index;

@@ -20,6 +20,7 @@
 #include "emulator/journal.h"
 #include "emulator/managed.h"
 #include "emulator/occupancy.h"
+#include "emulator/replay.h"
 #include "emulator/settings.h"
 #include "emulator/timeline.h"
 #include "exec/device_memory.h"
@@ -143,6 +144,13 @@ private:
     };
     /// Runs the grid, with its accesses counted and timed where `accounting` is given; nothing is recorded. `more_shared_bytes`: what a changed program would take a block.
     Simulated simulate(const LaunchRequest& request, const KernelResources& known, Accounting* accounting, uint64_t more_shared_bytes, const exec::Sinks& sinks);
+    /// The launch as it would be with a change: runs in a copy of this process.
+    Outcome replay(const LaunchRequest& request, const KernelResources& known, const analysis::Candidate& change, const exec::Sinks& sinks);
+    /// Tries what the record's patterns suggest. `seconds`: what emulating the launch took.
+    void try_changes(Replay& copy, const LaunchRequest& request, const KernelResources& known, const Accounting& accounting, const Simulated& before, double seconds,
+                     profile::Launch& record);
+    /// Whether this launch is one whose changes are worth trying: launches of one kernel and shape are, the first, second, fourth, …
+    bool wants_replay(const LaunchRequest& request);
     const ModuleFacts& facts(Module& module);
     /// Managed memory before and after a kernel. The second returns how long the kernel waited for its pages, in ns.
     std::vector<AddressRange> prepare_managed(Stream stream);
@@ -165,6 +173,11 @@ private:
     profile::LaunchSelector selector_;
     uint64_t launches_ = 0;
     std::map<const exec::Kernel*, uint32_t> examples_;  ///< how many launches of a kernel have had their example warps written
+    struct Tried {
+        uint64_t launches = 0;
+        uint64_t instructions = 0;                ///< thread instructions of the largest launch that was tried
+    };
+    std::map<std::vector<uint64_t>, Tried> tried_;      ///< by kernel, grid, block and shared memory
     bool collecting_ = true;
     exec::DeviceHeap heap_;
     uint64_t grid_workspace_ = 0;

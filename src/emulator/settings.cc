@@ -66,11 +66,12 @@ base::Result<Settings> settings_from_environment(const Lookup& lookup) {
     if (*count != kAll) settings.launches.count = *count;
     if (auto selector = profile::LaunchSelector::make(settings.launches); !selector) return selector.errors();
 
-    std::string timeout = text(lookup, "LANESCOPE_KERNEL_TIMEOUT", "0");
-    char* end = nullptr;
-    settings.kernel_timeout_s = std::strtod(timeout.c_str(), &end);
-    if (*end || !std::isfinite(settings.kernel_timeout_s) || settings.kernel_timeout_s < 0)
-        return base::error(fmt::format("LANESCOPE_KERNEL_TIMEOUT={}: expected seconds", base::printable(timeout)));
+    for (const auto& [name, value] : {std::pair{"LANESCOPE_KERNEL_TIMEOUT", &settings.kernel_timeout_s}, std::pair{"LANESCOPE_WHAT_IF", &settings.what_if_s}}) {
+        const std::string given = text(lookup, name, fmt::format("{}", *value));
+        char* end = nullptr;
+        *value = std::strtod(given.c_str(), &end);
+        if (*end || !std::isfinite(*value) || *value < 0) return base::error(fmt::format("{}={}: expected seconds", name, base::printable(given)));
+    }
     return settings;
 }
 
@@ -82,6 +83,7 @@ std::map<std::string, std::string> to_environment(const Settings& settings) {
         {"LANESCOPE_CACHES", settings.cold ? "cold" : "warm"},
         {"LANESCOPE_COUNTS_ONLY", settings.counts_only ? "1" : "0"},
         {"LANESCOPE_KERNEL_TIMEOUT", fmt::format("{}", settings.kernel_timeout_s)},
+        {"LANESCOPE_WHAT_IF", fmt::format("{}", settings.what_if_s)},
         {"LANESCOPE_LEAKS", settings.report_leaks ? "1" : "0"},
         {"LANESCOPE_KERNEL", settings.launches.kernel},
         {"LANESCOPE_LAUNCH_SKIP", fmt::format("{}", settings.launches.skip)},

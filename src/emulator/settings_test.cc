@@ -15,7 +15,7 @@ Lookup from(const std::map<std::string, std::string>& variables) {
 TEST(Settings, NothingSetMeansDefaults) { EXPECT_EQ(*settings_from_environment(from({})), Settings{}); }
 
 TEST(Settings, TheEnvironmentCarriesEverySetting) {
-    Settings all{.gpu = "k80", .l1 = Settings::L1::kOff, .cold = false, .counts_only = true, .kernel_timeout_s = 2.5,
+    Settings all{.gpu = "k80", .l1 = Settings::L1::kOff, .cold = false, .counts_only = true, .kernel_timeout_s = 2.5, .what_if_s = 3,
                  .report_leaks = true, .launches = {.kernel = "^add", .skip = 3, .count = 5}, .session = "/tmp/a b", .ptxas = "none"};
     std::map<std::string, std::string> variables = to_environment(all);
     EXPECT_EQ(*settings_from_environment(from(variables)), all);

@@ -107,6 +107,7 @@ void Decoder::layout_shared() {
         }
         bytes = round_up(bytes, std::max<uint32_t>(variable.alignment, 1));
         code_.shared[{function, v}] = bytes;
+        code_.shared_arrays.push_back({bytes, uint32_t(variable.bytes())});
         bytes += uint32_t(variable.bytes());
     };
     std::vector<bool> named(module().variables.size()), reached(module().functions.size());

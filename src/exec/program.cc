@@ -31,6 +31,7 @@ Kernel::Kernel(const Program& program, uint32_t function) : program_(program), f
 
 Kernel::~Kernel() = default;
 
+const std::vector<Kernel::SharedArray>& Kernel::shared_arrays() const { return code_->shared_arrays; }
 const ptx::Function& Kernel::function() const { return program_.module().functions[function_]; }
 
 base::Result<std::unique_ptr<Program>> Program::load(std::shared_ptr<const ptx::Module> module, DeviceMemory& memory) {

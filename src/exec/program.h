@@ -38,6 +38,11 @@ public:
     const std::vector<Parameter>& parameters() const { return parameters_; }
     uint32_t parameter_bytes() const { return parameter_bytes_; }
     uint32_t static_shared_bytes() const { return static_shared_bytes_; }     ///< all .shared variables that the kernel can reach
+    struct SharedArray {
+        uint32_t begin = 0, bytes = 0;        ///< offset in the block's shared memory
+    };
+    /// The .shared variables with a known size, in order; .extern arrays begin behind them.
+    const std::vector<SharedArray>& shared_arrays() const;
     uint32_t local_bytes() const { return local_bytes_; }                     ///< .local of the entry: bytes a thread
     const Code& code() const { return *code_; }
 

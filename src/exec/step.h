@@ -13,6 +13,7 @@
 #include "exec/access.h"
 #include "exec/lane_op.h"
 #include "exec/move.h"
+#include "exec/program.h"
 #include "ptx/module.h"
 
 namespace lanescope::exec {
@@ -120,6 +121,7 @@ struct Code {
     std::deque<MemoryPlan> plans;
     std::vector<std::shared_ptr<void>> others;                    ///< plans of other kinds
     std::map<std::pair<uint32_t, uint32_t>, uint32_t> shared;     ///< (function or kNone, variable) → offset in shared memory
+    std::vector<Kernel::SharedArray> shared_arrays;               ///< the same with their sizes, in order
     uint32_t static_shared_bytes = 0;                             ///< of all variables; .extern .shared arrays begin behind them
 };
 

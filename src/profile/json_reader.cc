@@ -171,6 +171,18 @@ void read_dim(const Node& node, uint32_t (&dim)[3]) {
     if (count != 3) node.fail("does not hold 3 numbers");
 }
 
+WhatIf read_what_if(const Node& node) {
+    WhatIf tried;
+    tried.change = node.member("change").text();
+    tried.where = read_frames(node.member("where"));
+    if (node.has("instructions"))
+        node.member("instructions").elements([&](const Node& value) { tried.instructions.push_back(value.integer<uint32_t>()); });
+    if (node.has("parameters")) tried.parameters = read_metrics(node.member("parameters"), 0);
+    tried.before = read_metrics(node.member("before"), 0);
+    tried.after = read_metrics(node.member("after"), 0);
+    return tried;
+}
+
 Launch read_launch(const Node& node) {
     Launch launch;
     launch.index = node.member("index").integer<uint64_t>();
@@ -184,6 +196,8 @@ Launch read_launch(const Node& node) {
     node.member("lines").elements([&](const Node& line) { launch.lines.push_back(read_line(line)); });
     if (node.has("notes")) launch.notes = read_texts(node.member("notes"));
     if (node.has("absent")) launch.absent = read_map(node.member("absent"));
+    if (node.has("what_if"))
+        node.member("what_if").elements([&](const Node& tried) { launch.what_if.push_back(read_what_if(tried)); });
     return launch;
 }
 

@@ -194,6 +194,21 @@ void write(Writer& json, const Line& line) {
     });
 }
 
+void write(Writer& json, const WhatIf& tried) {
+    json.object([&] {
+        json.key("change").text(tried.change);
+        json.key("where").array([&] {
+            for (const Frame& frame : tried.where) write(json, frame);
+        });
+        json.key("instructions").array([&] {
+            for (const uint32_t instruction : tried.instructions) json.integer(instruction);
+        });
+        write(json.key("parameters"), tried.parameters);
+        write(json.key("before"), tried.before);
+        write(json.key("after"), tried.after);
+    });
+}
+
 void write_dim(Writer& json, const uint32_t (&dim)[3]) {
     json.array([&] {
         for (const uint32_t d : dim) json.integer(d);
@@ -220,6 +235,13 @@ void write(Writer& json, const Launch& launch, bool broken) {
         });
         if (!launch.notes.empty()) write_texts(json.key("notes"), launch.notes);
         if (!launch.absent.empty()) write_map(json.key("absent"), launch.absent);
+        if (!launch.what_if.empty())
+            json.key("what_if").array([&] {
+                for (const WhatIf& tried : launch.what_if) {
+                    if (broken) json.line(6);
+                    write(json, tried);
+                }
+            });
     });
 }
 

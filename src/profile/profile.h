@@ -57,6 +57,15 @@ struct Line {
     std::vector<Access> accesses;
 };
 
+/// A change to the program that was tried by replaying the launch with it.
+struct WhatIf {
+    std::string change;                   ///< "structure_of_arrays", …: `lanescope explain` knows them
+    std::vector<Frame> where;             ///< the line that gains most, innermost first
+    std::vector<uint32_t> instructions;   ///< Access::instruction of what changes
+    Metrics parameters;                   ///< record_bytes, row_bytes, …
+    Metrics before, after;                ///< of the whole launch: time_ns, sectors, l2_sectors, dram_bytes, wavefronts, …
+};
+
 struct Launch {
     uint64_t index = 0;
     std::string kernel;                   ///< demangled with parameters: "add_offset(const float*, int)"
@@ -68,6 +77,7 @@ struct Launch {
     std::vector<Line> lines;
     std::vector<std::string> notes;       ///< what is known to differ from hardware here, and why
     std::map<std::string, std::string> absent;  ///< metric or counter → why there is no number
+    std::vector<WhatIf> what_if;          ///< empty: nothing was tried
 };
 
 struct Transfer {

@@ -23,7 +23,7 @@ const std::map<std::string, Folders> kMayUse = {
     {"exec", {"ptx"}},
     {"memory", {"gpu"}},
     {"timing", {"gpu", "profile"}},
-    {"emulator", {"exec", "memory", "timing"}},
+    {"emulator", {"analysis", "exec", "memory", "timing"}},
     {"cudart", {"emulator"}},
     {"hardware", {"gpu", "profile"}},
     {"analysis", {"gpu", "profile"}},

@@ -42,13 +42,19 @@ void add_run_options(CLI::App& command, cli::RunOptions& options, RunWords& word
     auto* cold = command.add_flag("--cold", words.cold, "Empty the caches before each kernel, as Nsight Compute does (default)");
     command.add_flag("--warm", words.warm, "Keep what earlier kernels and copies left in the caches")->excludes(cold);
     command.add_flag("--counts-only", options.settings.counts_only, "Requests, sectors and wavefronts only: faster, without caches and time");
+    command.add_option("--what-if", options.settings.what_if_s, "Try changes by replaying launches, for so many seconds each at most (default: 10; 0: no advice)")->check(CLI::NonNegativeNumber)->option_text("SECONDS");
+    command.add_flag_function("--no-what-if", [&](int64_t) { options.settings.what_if_s = 0; }, "Try no changes: faster, without advice");
     command.add_option("--kernel-timeout", options.settings.kernel_timeout_s, "End a kernel that runs longer than this")->check(CLI::NonNegativeNumber)->option_text("SECONDS");
     command.add_option("--error-exitcode", options.error_exit_code, "Exit status when a kernel faulted (default: the program's own)")->check(CLI::Range(1, 255))->option_text("N");
+    command.add_flag("--leaks", options.settings.report_leaks, "List device memory that was never freed");
+    command.add_option("--nvcc-flags", words.nvcc_flags, "Further flags for compiling a .cu file; NVCC_APPEND_FLAGS is respected too")->option_text("'FLAGS'");
+}
+
+/// Which launches are profiled. A kernel of a PTX file has one.
+void add_selection_options(CLI::App& command, cli::RunOptions& options) {
     command.add_option("--kernel", options.settings.launches.kernel, "Profile only launches of kernels whose name has a match; the others just run")->option_text("REGEX");
     command.add_option("--launch-skip", options.settings.launches.skip, "Not the first N of these launches")->option_text("N");
     command.add_option("--launch-count", options.settings.launches.count, "No more than N launches")->option_text("N");
-    command.add_flag("--leaks", options.settings.report_leaks, "List device memory that was never freed");
-    command.add_option("--nvcc-flags", words.nvcc_flags, "Further flags for compiling a .cu file; NVCC_APPEND_FLAGS is respected too")->option_text("'FLAGS'");
 }
 
 void add_measure_options(CLI::App& command, cli::MeasureOptions& options) {
@@ -124,6 +130,7 @@ int main(int argc, char** argv) {
                        "  lanescope run --json p.json --html p.html --warm ./solver input.txt\n"
                        "  NVCC_APPEND_FLAGS='-cudart shared -lineinfo -gencode arch=compute_75,code=compute_75' make\n");
     add_run_options(run_command, options, words);
+    add_selection_options(run_command, options);
     add_measure_options(run_command, options.measure);
     add_output_options(run_command, outputs);
     run_command.callback([&] {

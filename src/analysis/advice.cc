@@ -1,0 +1,99 @@
+#include "analysis/advice.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "analysis/summary.h"
+#include "profile/catalogue.h"
+
+namespace lanescope::analysis {
+namespace {
+
+using profile::Metrics;
+using profile::WhatIf;
+
+double number(const Metrics& metrics, std::string_view name) {
+    const auto at = metrics.find(name);
+    return at == metrics.end() ? 0 : at->second;
+}
+
+double traffic(const Metrics& metrics) { return number(metrics, "dram_bytes") + number(metrics, "link_bytes"); }
+
+bool gains(const WhatIf& tried) {
+    const double before = number(tried.before, "time_ns"), after = number(tried.after, "time_ns");
+    if (before <= 0 || after <= 0) return false;
+    if (after <= before * (1 - kLeastTimeGain)) return true;
+    return after <= before * 1.005 && traffic(tried.after) <= traffic(tried.before) * (1 - kLeastTrafficGain);
+}
+
+bool overlap(const WhatIf& a, const WhatIf& b) {
+    return std::find_first_of(a.instructions.begin(), a.instructions.end(), b.instructions.begin(), b.instructions.end()) != a.instructions.end();
+}
+
+/// Less time by more than noise; changes that gain the same stay in the order in which they were tried, simpler ones first.
+bool better(const WhatIf& a, const WhatIf& b) {
+    const double x = number(a.after, "time_ns"), y = number(b.after, "time_ns");
+    return x < 0.97 * y || (x < 1.005 * y && traffic(a.after) < 0.9 * traffic(b.after));
+}
+
+std::string how(const WhatIf& tried, const ChangeText& text) {
+    std::string out(text.how);
+    const double row = number(tried.parameters, "row_bytes"), longer = number(tried.parameters, "new_row_bytes");
+    if (longer > 0) out += fmt::format(" (rows of {:.0f} B instead of {:.0f} B)", longer, row);
+    else if (const double record = number(tried.parameters, "record_bytes"); record > 0) out += fmt::format(" (records of {:.0f} B)", record);
+    else if (const double shift = number(tried.parameters, "shift_bytes"); shift > 0) out += fmt::format(" (it begins {:.0f} B after one)", shift);
+    return out;
+}
+
+std::string effect(const WhatIf& tried) {
+    static constexpr struct {
+        std::string_view key, name, metric;   ///< metric: whose unit it has
+    } kShown[] = {{"sectors", "sectors", "memory_l2_theoretical_sectors_global"}, {"l2_sectors", "L2 sectors", "lts__t_sectors_srcunit_tex_op_read.sum"},
+                  {"dram_bytes", "DRAM", "dram__bytes_read.sum"}, {"link_bytes", "host link", "dram__bytes_read.sum"},
+                  {"wavefronts", "shared passes", "memory_l1_wavefronts_shared"}, {"constant_words", "constant words", "memory_l1_wavefronts_shared"}};
+    std::string out;
+    for (const auto& shown : kShown) {
+        const double before = number(tried.before, shown.key), after = number(tried.after, shown.key);
+        if (before == after || std::max(before, after) < 1 || std::abs(after / std::max(before, 1.0) - 1) < 0.01) continue;
+        const profile::Metric& metric = *profile::find_metric(shown.metric);
+        out += fmt::format("{}{} {} → {}", out.empty() ? "" : ", ", shown.name, profile::human(metric, before), profile::human(metric, after));
+    }
+    return out;
+}
+
+}  // namespace
+
+std::vector<Advice> advise(const profile::Launch& launch) {
+    std::vector<const WhatIf*> chosen;
+    for (const WhatIf& tried : launch.what_if) {
+        if (!gains(tried) || find_change(tried.change) == nullptr) continue;
+        const auto rival = std::find_if(chosen.begin(), chosen.end(), [&](const WhatIf* other) { return overlap(tried, *other); });
+        if (rival == chosen.end()) chosen.push_back(&tried);
+        else if (better(tried, **rival)) *rival = &tried;
+    }
+    std::vector<Advice> out;
+    for (const WhatIf* tried : chosen) {
+        Advice advice;
+        advice.tried = tried;
+        advice.text = find_change(tried->change);
+        if (!tried->where.empty()) {
+            profile::Line line;
+            line.file = tried->where[0].file;
+            line.line = tried->where[0].line;
+            line.inlined_from.assign(tried->where.begin() + 1, tried->where.end());
+            const profile::Frame frame = shown_frame(line);
+            advice.file = frame.file;
+            advice.line = frame.line;
+        }
+        advice.how = how(*tried, *advice.text);
+        advice.effect = effect(*tried);
+        advice.before_ns = number(tried->before, "time_ns");
+        advice.after_ns = number(tried->after, "time_ns");
+        out.push_back(std::move(advice));
+    }
+    std::stable_sort(out.begin(), out.end(), [](const Advice& a, const Advice& b) { return a.gain() > b.gain(); });
+    return out;
+}
+
+}  // namespace lanescope::analysis

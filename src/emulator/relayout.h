@@ -1,0 +1,54 @@
+// A program's accesses as a changed program would make them: stands between the executor and the memory model while a launch is replayed.
+// What the kernel computes is untouched.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "analysis/candidate.h"
+#include "memory/model.h"
+
+namespace lanescope::emulator {
+
+class Relayout {
+public:
+    Relayout(const analysis::Candidate& change, memory::Model& model);
+
+    /// Hands one access, or those that it becomes, to the model; `instruction` is its site. Returns as Model::access does.
+    uint32_t access(const memory::Access& access, uint32_t instruction, uint32_t warp);
+
+private:
+    static constexpr uint32_t kLanes = 32;
+    using Addresses = std::array<uint64_t, kLanes>;
+
+    bool named(uint32_t instruction) const { return instruction < named_.size() && named_[instruction]; }
+    bool inside(uint64_t address) const { return address - change_.begin < change_.bytes; }
+    /// Where a byte of the region lies in the changed layout.
+    uint64_t moved(uint64_t address, uint32_t bytes);
+    uint64_t moved_record(uint64_t address, uint32_t bytes);
+    uint64_t moved_tile(uint64_t address) const;
+    uint64_t moved_row(uint64_t address) const;
+    /// The largest piece of an access of `bytes` a lane that stays in one piece in the changed layout.
+    uint32_t piece(const memory::Access& access);
+    uint32_t relaid(const memory::Access& access);
+    uint32_t widened(const memory::Access& access, uint32_t instruction);
+    uint32_t combined(const memory::Access& access);
+    uint32_t through_tile(const memory::Access& access);
+    uint32_t table(const memory::Access& access);
+    uint32_t in_shared(const memory::Access& access, uint32_t warp);
+
+    analysis::Candidate change_;
+    memory::Model& model_;
+    std::vector<bool> named_;                     ///< by instruction
+    std::vector<analysis::Field> field_of_;       ///< by byte of a record; bytes 0: not known yet
+    uint64_t records_ = 0;                        ///< that the region holds, rounded up so that arrays begin aligned
+    struct Wide {
+        uint64_t base = 0, arrival = 0;
+        uint64_t served = 0;                      ///< bit i: the i-th instruction of the change has had its part
+    };
+    std::vector<Wide> wide_;                      ///< by SM and warp slot
+    Addresses addresses_{};
+};
+
+}  // namespace lanescope::emulator
