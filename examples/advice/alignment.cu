@@ -1,26 +1,26 @@
-// Some rows of 32 bytes, in any order, of a table that begins 16 bytes after a sector; after: it begins at one.
+// A filter down the columns of an image that begins 16 bytes after a sector, behind a header; after: it begins at one.
 #include "pair.h"
 
-constexpr int kRow = 8, kOneOf = 8;
+constexpr int kTaps = 32, kWidth = 1024, kHeader = 4;
 
-__device__ void gather(const float* table, const int* order, float* out) {
-    const int row = thread() / kRow, column = thread() % kRow;
-    out[thread()] = table[order[row] * kRow + column];
+__device__ void filter(const float* in, float* out) {
+    const int x = blockIdx.x * 32 + threadIdx.x, y = blockIdx.y * 8 + threadIdx.y;
+    float sum = 0;
+    for (int k = 0; k < kTaps; ++k) sum += in[(y + k) * kWidth + x];
+    out[y * kWidth + x] = sum;
 }
-__global__ void before(const float* table, const int* order, float* out) { gather(table, order, out); }
-__global__ void after(const float* table, const int* order, float* out) { gather(table, order, out); }
+__global__ void before(const float* in, float* out) { filter(in, out); }
+__global__ void after(const float* in, float* out) { filter(in, out); }
 
 int main(int argc, char** argv) {
-    Pair pair(argc, argv, 1 << 17);
-    const int rows = pair.size, n = rows * kRow;
-    const std::vector<float> table = numbers(size_t(n) * kOneOf);
-    std::vector<float> shifted(table.size() + 4);
-    std::copy(table.begin(), table.end(), shifted.begin() + 4);
-    std::vector<int> order(rows);
-    for (int i = 0; i < rows; ++i) order[i] = int(i * 40503u % unsigned(rows)) * kOneOf + i % 2;  // odd: each of them once
-    Buffer<float> unaligned(shifted), aligned(table), a(n), b(n);
-    Buffer<int> in_order(order);
-    pair.run(0, [&] { before<<<n / 256, 256>>>(unaligned.data + 4, in_order.data, a.data); });
-    pair.run(1, [&] { after<<<n / 256, 256>>>(aligned.data, in_order.data, b.data); });
+    Pair pair(argc, argv, 512);
+    const int height = pair.size;
+    const std::vector<float> image = numbers(size_t(height + kTaps) * kWidth);
+    std::vector<float> behind(image.size() + kHeader);
+    std::copy(image.begin(), image.end(), behind.begin() + kHeader);
+    Buffer<float> unaligned(behind), aligned(image), a(size_t(kWidth) * height), b(size_t(kWidth) * height);
+    const dim3 grid(kWidth / 32, height / 8), block(32, 8);
+    pair.run(0, [&] { before<<<grid, block>>>(unaligned.data + kHeader, a.data); });
+    pair.run(1, [&] { after<<<grid, block>>>(aligned.data, b.data); });
     return pair.finish(a.host(), b.host());
 }

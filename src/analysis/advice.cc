@@ -20,11 +20,11 @@ double number(const Metrics& metrics, std::string_view name) {
 
 double traffic(const Metrics& metrics) { return number(metrics, "dram_bytes") + number(metrics, "link_bytes"); }
 
-bool gains(const WhatIf& tried) {
+bool gains(const WhatIf& tried, double chance_ns) {
     const double before = number(tried.before, "time_ns"), after = number(tried.after, "time_ns");
     if (before <= 0 || after <= 0) return false;
-    if (after <= before * (1 - kLeastTimeGain)) return true;
-    return after <= before * 1.005 && traffic(tried.after) <= traffic(tried.before) * (1 - kLeastTrafficGain);
+    if (after <= before * (1 - kLeastTimeGain) && after <= before - chance_ns) return true;
+    return after <= before * (1 + kLeastTimeGain) && traffic(tried.after) < traffic(tried.before) * (1 - kLeastTrafficGain);
 }
 
 bool overlap(const WhatIf& a, const WhatIf& b) {
@@ -41,7 +41,10 @@ std::string how(const WhatIf& tried, const ChangeText& text) {
     std::string out(text.how);
     const double row = number(tried.parameters, "row_bytes"), longer = number(tried.parameters, "new_row_bytes");
     if (longer > 0) out += fmt::format(" (rows of {:.0f} B instead of {:.0f} B)", longer, row);
-    else if (const double record = number(tried.parameters, "record_bytes"); record > 0) out += fmt::format(" (records of {:.0f} B)", record);
+    else if (const double record = number(tried.parameters, "record_bytes"); record > 0) {
+        if (number(tried.parameters, "fields") == 1) out = fmt::format("keep what is used, {:.0f} B of each {:.0f} B, side by side in an array of its own", number(tried.parameters, "element_bytes"), record);
+        else out += fmt::format(" (records of {:.0f} B)", record);
+    }
     else if (const double shift = number(tried.parameters, "shift_bytes"); shift > 0) out += fmt::format(" (it begins {:.0f} B after one)", shift);
     return out;
 }
@@ -64,10 +67,10 @@ std::string effect(const WhatIf& tried) {
 
 }  // namespace
 
-std::vector<Advice> advise(const profile::Launch& launch) {
+std::vector<Advice> advise(const profile::Launch& launch, double chance_ns) {
     std::vector<const WhatIf*> chosen;
     for (const WhatIf& tried : launch.what_if) {
-        if (!gains(tried) || find_change(tried.change) == nullptr) continue;
+        if (!gains(tried, chance_ns) || find_change(tried.change) == nullptr) continue;
         const auto rival = std::find_if(chosen.begin(), chosen.end(), [&](const WhatIf* other) { return overlap(tried, *other); });
         if (rival == chosen.end()) chosen.push_back(&tried);
         else if (better(tried, **rival)) *rival = &tried;

@@ -21,9 +21,10 @@ struct Advice {
     double gain() const { return after_ns > 0 ? before_ns / after_ns : 1; }
 };
 
-/// The changes that gain, the best of those that concern the same accesses, largest gain first. A change gains if the kernel takes at least
-/// kLeastTimeGain less time, or asks memory and link for at least kLeastTrafficGain fewer bytes in no more time.
-std::vector<Advice> advise(const profile::Launch& launch);
+/// The changes that gain, the best of those that concern the same accesses, largest gain first. A change gains if the kernel takes
+/// kLeastTimeGain and `chance_ns` less time (one trip to memory more or less is chance), or asks memory and link for kLeastTrafficGain
+/// fewer bytes in no more time.
+std::vector<Advice> advise(const profile::Launch& launch, double chance_ns);
 constexpr double kLeastTimeGain = 0.02, kLeastTrafficGain = 0.1;
 
 }  // namespace lanescope::analysis

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <nlohmann/json.hpp>
+
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -229,13 +231,14 @@ void judge(KernelSummary& kernel) {
 }
 
 /// What can be gained. A fault that no change mends is no reason to act.
-void find_advice(KernelSummary& kernel) {
+void find_advice(KernelSummary& kernel, const profile::Profile& profile) {
     const Launch* replayed = nullptr;                 // the last: of a kernel's launches a larger one is tried again
     for (const Launch* launch : kernel.launches)
         if (!launch->what_if.empty()) replayed = launch;
     if (replayed == nullptr) return;
     kernel.tried = replayed->what_if.size();
-    kernel.advice = advise(*replayed);
+    const auto gpu = nlohmann::json::parse(profile.gpu_json, nullptr, false);
+    kernel.advice = advise(*replayed, gpu.is_object() ? gpu.value("dram_latency_ns", 0.0) : 0.0);
     for (size_t i = 0; i < kernel.advice.size(); ++i) {
         const std::vector<uint32_t>& changed = kernel.advice[i].tried->instructions;
         for (SourceRow& line : kernel.lines) {
@@ -279,7 +282,7 @@ void fill(KernelSummary& kernel, const profile::Profile& profile) {
     kernel.lines = source_rows(profile, kernel.launches);
     for (const SourceRow& line : kernel.lines) kernel.cost += line.cost;
     judge(kernel);
-    find_advice(kernel);
+    find_advice(kernel, profile);
     for (const profile::Fault& fault : profile.faults)
         for (const Launch* launch : kernel.launches)
             if (!fault.warning && fault.launch == launch->index) {
