@@ -14,54 +14,9 @@ namespace lanescope::analysis {
 namespace {
 
 constexpr PatternText kTexts[] = {
-    {PatternKind::kUnknown, "unknown", "no addresses were recorded", "", ""},
-    {PatternKind::kCoalesced, "coalesced", "neighbouring lanes use neighbouring words, from the start of a sector on",
-     "the fewest sectors possible: 4 a warp for 4-byte words", ""},
-    {PatternKind::kMisaligned, "misaligned", "neighbouring lanes use neighbouring words, but the warp starts inside a sector",
-     "one sector more a request (5 instead of 4); neighbouring warps share it, so L1 and DRAM see almost none of it",
-     "start rows at multiples of 32 bytes (cudaMallocPitch, padding) if L2 traffic matters"},
-    {PatternKind::kBroadcast, "broadcast", "all lanes use the same word", "one sector a request: few sectors a request is good here", ""},
-    {PatternKind::kReversed, "reversed", "neighbouring lanes use neighbouring words in falling order",
-     "the same sectors as in rising order", ""},
-    {PatternKind::kStrided, "strided", "lanes are a constant distance apart that is larger than the word",
-     "sectors grow with the distance, up to one sector a lane; the rest of each sector is moved for nothing",
-     "let neighbouring lanes use neighbouring words: swap the loops or indices, or stage a tile in shared memory"},
-    {PatternKind::kRecordField, "record field", "lanes use one field of an array of structures",
-     "each field alone moves the whole records; when one warp soon uses all fields, L1 absorbs most of it",
-     "an array for each field (structure of arrays), or one wide aligned load of the whole record"},
-    {PatternKind::kRows, "rows", "the warp covers several rows, each of neighbouring words",
-     "each row costs its own sectors; rows shorter than a sector waste part of it",
-     "make the block at least 8 words wide in the direction that is contiguous in memory, better 32"},
-    {PatternKind::kTransposed, "transposed", "lanes go down a column of a matrix whose rows the other side of the same assignment follows",
-     "one sector a lane on this side, of which one word is used at a time",
-     "read a tile along its rows into shared memory, then write it along the rows of the result"},
-    {PatternKind::kGroups, "grouped broadcast", "groups of neighbouring lanes use one word each", "one sector for each group that lies apart", ""},
-    {PatternKind::kGather, "gather", "lanes load from addresses without a regular distance", "up to one sector a lane",
-     "sort or group the indices, or stage the table in shared memory where it fits"},
-    {PatternKind::kScatter, "scatter", "lanes store to addresses without a regular distance",
-     "up to one sector a lane; partly written sectors may have to be filled from memory",
-     "sort or group the indices, or collect the results in shared memory first"},
-    {PatternKind::kPartial, "partial warp", "only some lanes of the warp take part",
-     "the instruction costs as much as a full one; its sectors are those of the active lanes",
-     "move the condition to whole warps where it can be"},
-    {PatternKind::kBankConflict, "bank conflict", "lanes use different words of the same shared memory bank",
-     "one pass for each such word: n-way conflicts take n passes",
-     "pad the rows of the tile by one word, or swizzle the index"},
-    {PatternKind::kConflictFree, "conflict-free", "lanes use different banks, or the same word of one", "one pass for each 128 bytes", ""},
-    {PatternKind::kConstantUniform, "constant uniform", "all lanes read the same constant word", "one pass", ""},
-    {PatternKind::kConstantDivergent, "constant divergent", "lanes read different constant words",
-     "one pass for each distinct word, up to 32", "read such tables through global or shared memory"},
-    {PatternKind::kLocal, "local", "an array of the thread, or spilled registers; all lanes use the same index",
-     "4 sectors a request, as words of neighbouring lanes lie side by side",
-     "index with constants (unroll the loop) so that the array stays in registers"},
-    {PatternKind::kLocalDivergent, "local divergent", "an array of the thread; lanes use different indices",
-     "up to 32 sectors a request, as the words of each lane lie 128 bytes apart",
-     "index with constants, or keep the array in shared memory"},
-    {PatternKind::kAtomicSame, "atomic, one address", "all lanes update the same word",
-     "the updates of a warp are done one after the other unless the compiler combines them",
-     "combine in the warp or block first, then one atomic for it"},
-    {PatternKind::kAtomic, "atomic", "lanes update several words", "performed in L2, sector by sector", ""},
-    {PatternKind::kTexture, "texture", "fetched through the texture unit", "sectors of the block-linear or pitched layout", ""},
+#define PATTERN(kind, name, meaning, cost, remedy) {PatternKind::kind, name, meaning, cost, remedy},
+#include "analysis/patterns.def"
+#undef PATTERN
 };
 
 constexpr uint64_t kSectorBytes = 32;
@@ -277,6 +232,20 @@ Pattern pattern_of(const profile::Access& access) {
     return pattern;
 }
 
+Rereads rereads_of(std::string_view operation, PatternKind kind, const profile::Metrics& metrics, bool cold) {
+    static constexpr PatternKind kInOrder[] = {PatternKind::kCoalesced, PatternKind::kMisaligned, PatternKind::kBroadcast, PatternKind::kReversed, PatternKind::kGroups};
+    const auto get = [&](std::string_view name) {
+        const auto at = metrics.find(name);
+        return at == metrics.end() ? 0 : at->second;
+    };
+    Rereads out;
+    const double sectors = get("sectors"), missed = sectors - get("l1_hits"), fetched = get("dram_read_bytes");
+    if (operation != "load" || std::find(std::begin(kInOrder), std::end(kInOrder), kind) == std::end(kInOrder) || missed <= 0) return out;
+    if (get("l1_hits") > 0) out.by_warps = sectors / missed;
+    if (cold && fetched > 0) out.by_blocks = std::max(1.0, 32 * missed / fetched);
+    return out;
+}
+
 std::string label(const Pattern& pattern) {
     if (pattern.kind == PatternKind::kUnknown) return {};
     const std::string name(text_of(pattern.kind).name);
@@ -351,6 +320,8 @@ void find_transposes(const profile::Line& line, std::vector<std::pair<profile::A
 }  // namespace
 
 void classify(profile::Profile& profile) {
+    const auto caches = profile.settings.find("caches");
+    const bool cold = caches != profile.settings.end() && caches->second == "cold";
     for (profile::Launch& launch : profile.launches) {
         std::vector<std::pair<profile::Access*, Pattern>> accesses;
         for (profile::Line& line : launch.lines)
@@ -359,7 +330,13 @@ void classify(profile::Profile& profile) {
         find_records(accesses);
         if (launch.grid[1] > 1 || launch.block[1] > 1)
             for (const profile::Line& line : launch.lines) find_transposes(line, accesses);
-        for (auto& [access, pattern] : accesses) access->pattern = label(pattern);
+        for (auto& [access, pattern] : accesses) {
+            access->pattern = label(pattern);
+            if (access->space != "global") continue;
+            const Rereads again = rereads_of(access->operation, pattern.kind, access->metrics, cold);
+            if (again.by_warps >= kReread) access->metrics["rereads_by_warps"] = again.by_warps;
+            if (again.by_blocks >= kReread) access->metrics["rereads_by_blocks"] = again.by_blocks;
+        }
     }
 }
 

@@ -10,25 +10,11 @@
 
 namespace lanescope::analysis {
 
+/// The classes of patterns.def.
 enum class PatternKind : uint8_t {
-    kUnknown,             ///< nothing recorded to tell it from
-    kCoalesced,           ///< neighbouring lanes, neighbouring words, aligned
-    kMisaligned,          ///< the same, but not starting at a sector
-    kBroadcast,           ///< all lanes one word
-    kReversed,            ///< neighbouring words in falling order
-    kStrided,             ///< a constant distance larger than the word
-    kRecordField,         ///< strided, and other accesses use other fields of the same records
-    kRows,                ///< runs of neighbouring words that lie apart: the warp spans several rows
-    kTransposed,          ///< strided by a row or more, while the same line's other side is contiguous
-    kGroups,              ///< groups of neighbouring lanes use one word each
-    kGather, kScatter,    ///< no regular distance: loads, stores
-    kPartial,             ///< few lanes take part
-    kBankConflict,        ///< shared memory: several words of one bank
-    kConflictFree,        ///< shared memory without conflicts
-    kConstantUniform, kConstantDivergent,
-    kLocal, kLocalDivergent,  ///< local memory: one index for all lanes, or one for each
-    kAtomicSame, kAtomic, ///< atomics on one address, on several
-    kTexture,
+#define PATTERN(kind, name, meaning, cost, remedy) kind,
+#include "analysis/patterns.def"
+#undef PATTERN
 };
 
 struct Pattern {
@@ -38,6 +24,16 @@ struct Pattern {
     uint32_t element_bytes = 0;
     double share = 1;             ///< of the requests that are of this kind
 };
+
+/// How often the same bytes are read: by the warps of an SM (L1 serves all but the first) and by different SMs (L2 does). 1: once.
+/// Only where lanes are in order: fields of records and columns share sectors without sharing bytes.
+struct Rereads {
+    double by_warps = 1, by_blocks = 1;
+    double times() const { return by_warps * by_blocks; }
+};
+/// Of a global load's counters. `cold`: caches were empty before the launch, so that what came from memory is what there was to read.
+Rereads rereads_of(std::string_view operation, PatternKind kind, const profile::Metrics& metrics, bool cold);
+constexpr double kReread = 1.9;   ///< times from which on it is said
 
 /// What a PatternKind is called and means, for people: one table for reports and `lanescope explain`.
 struct PatternText {

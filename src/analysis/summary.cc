@@ -41,7 +41,7 @@ bool is_toolkit(const std::string& file) {
 }
 
 /// What an access is measured in, and how well it does. `metrics`: sum over `row.accesses`.
-void measure(AccessRow& row, const Metrics& metrics) {
+void measure(AccessRow& row, const Metrics& metrics, bool cold) {
     row.requests = counter(metrics, "requests");
     if (row.requests == 0) row.requests = counter(metrics, "instructions");
     if (row.space == "shared") {
@@ -60,6 +60,7 @@ void measure(AccessRow& row, const Metrics& metrics) {
         const double bytes = kepler ? counter(metrics, "transaction_bytes") : 32 * row.moved;
         if (kepler) row.ideal = std::ceil(counter(metrics, "unique_bytes") / 128);
         if (bytes > 0 && metrics.contains("unique_bytes")) row.useful = counter(metrics, "unique_bytes") / bytes;
+        if (row.space == "global") row.rereads = rereads_of(row.operation, kind_of(row.pattern), metrics, cold);
         const bool cached = row.operation == "load" || row.operation == "async_copy";
         if (cached && row.moved > 0 && (metrics.contains("l1_hits") || metrics.contains("l2_reads")))
             row.l1_hit = counter(metrics, "l1_hits") / counter(metrics, "sectors");
@@ -141,6 +142,8 @@ std::vector<SourceRow> source_rows(const profile::Profile& profile, const std::v
                 if (row.example == nullptr && access.example) row.example = &*access.example;
             }
         }
+    const auto caches = profile.settings.find("caches");
+    const bool cold = caches != profile.settings.end() && caches->second == "cold";
     std::vector<SourceRow> out;
     for (auto& [key, sums] : lines) {
         SourceRow row;
@@ -155,7 +158,7 @@ std::vector<SourceRow> source_rows(const profile::Profile& profile, const std::v
             each.operation = access_key.operation;
             each.pattern = access_key.pattern;
             each.bytes = access_key.bytes;
-            measure(each, access.second);
+            measure(each, access.second, cold);
             row.cost += cost_of(each);
             row.accesses.push_back(std::move(each));
         }

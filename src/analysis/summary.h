@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "analysis/advice.h"
+#include "analysis/pattern.h"
 #include "profile/catalogue.h"
 #include "profile/profile.h"
 
@@ -29,6 +30,7 @@ struct AccessRow {
     /// one brings in serve the others. Nothing where caches were not modelled.
     std::optional<double> beyond_l1;
     double beyond_l1_needed = 0;
+    Rereads rereads;
     std::vector<const profile::Access*> accesses;
     const profile::ExampleWarp* example = nullptr;
 

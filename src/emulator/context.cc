@@ -235,7 +235,8 @@ LaunchResult Context::launch(const LaunchRequest& request) {
     Accounting accounting(kernel, model_, managed_.any() ? &managed_ : nullptr);
     const bool profiled = collecting_ && journal_.open(), chosen = !profiled || selector_.takes(kernel.function().name);
     std::unique_ptr<Replay> copy;
-    if (profiled && chosen && wants_replay(request)) copy = Replay::prepare([&](const analysis::Candidate& change) { return replay(request, known, change, sinks); });
+    if (profiled && chosen && wants_replay(request))
+        copy = Replay::prepare([&](const analysis::Candidate& change) { return replay(request, known, change, sinks); }, [&] { return memory_->detach(); });
     const auto started = std::chrono::steady_clock::now();
     const Simulated simulated = simulate(request, known, chosen ? &accounting : nullptr, 0, sinks);
     const auto& [result, fit, execution] = simulated;

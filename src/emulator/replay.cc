@@ -90,7 +90,7 @@ profile::Metrics to_metrics(const Outcome& outcome) {
             {"constant_words", outcome.constant_words}};
 }
 
-std::unique_ptr<Replay> Replay::prepare(Work work) {
+std::unique_ptr<Replay> Replay::prepare(Work work, const std::function<bool()>& detach) {
     int orders[2], results[2];
     if (::pipe2(orders, O_CLOEXEC) != 0) return nullptr;
     if (::pipe2(results, O_CLOEXEC) != 0) {
@@ -102,6 +102,8 @@ std::unique_ptr<Replay> Replay::prepare(Work work) {
     if (child == 0) {
         become_copy(self);
         ::close(orders[1]), ::close(results[0]);
+        const char detached = !detach || detach();
+        write_all(results[1], &detached, 1);
         serve(work, orders[0], results[1]);
     }
     ::close(orders[0]), ::close(results[1]);
@@ -109,7 +111,9 @@ std::unique_ptr<Replay> Replay::prepare(Work work) {
         ::close(orders[1]), ::close(results[0]);
         return nullptr;
     }
-    return std::unique_ptr<Replay>(new Replay(child, orders[1], results[0]));
+    std::unique_ptr<Replay> replay(new Replay(child, orders[1], results[0]));
+    char detached = 0;
+    return read_all(results[0], &detached, 1) && detached ? std::move(replay) : nullptr;
 }
 
 Replay::~Replay() {

@@ -27,8 +27,9 @@ class Replay {
 public:
     using Work = std::function<Outcome(const analysis::Candidate&)>;
 
-    /// Copies this process; in the copy, `work` runs a launch as it would have run now. nullptr: the process can't be copied.
-    static std::unique_ptr<Replay> prepare(Work work);
+    /// Copies this process; in the copy, `work` runs a launch as it would have run now. `detach` runs there first, before this returns, and
+    /// takes what fork leaves shared. nullptr: the process can't be copied.
+    static std::unique_ptr<Replay> prepare(Work work, const std::function<bool()>& detach = {});
     /// Ends the copy, if it was not used.
     ~Replay();
     Replay(const Replay&) = delete;

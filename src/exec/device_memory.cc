@@ -187,6 +187,23 @@ void DeviceMemory::hide_from_host(uint64_t begin, uint64_t bytes) {
     if (managed_.host_delta != 0) madvise(reinterpret_cast<void*>(begin / kPage * kPage), bytes + begin % kPage, MADV_DONTNEED);
 }
 
+bool DeviceMemory::detach() {
+    if (managed_.host_delta == 0) return true;
+    std::vector<unsigned char> resident;
+    for (const Allocation* each : managed()) {
+        const uint64_t first = (each->begin + uint64_t(each->host_delta)) / kPage * kPage;
+        const uint64_t bytes = round_up(each->end() + uint64_t(each->host_delta), kPage) - first;
+        auto* const from = reinterpret_cast<std::byte*>(first);
+        void* const own = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        resident.assign(bytes / kPage, 0);
+        if (own == MAP_FAILED || mincore(from, bytes, resident.data()) != 0) return false;
+        for (uint64_t page = 0; page < resident.size(); ++page)   // a page that is not there is zero
+            if (resident[page] & 1) std::memcpy(static_cast<std::byte*>(own) + page * kPage, from + page * kPage, kPage);
+        if (mremap(own, bytes, bytes, MREMAP_MAYMOVE | MREMAP_FIXED, from) == MAP_FAILED) return false;
+    }
+    return true;
+}
+
 void DeviceMemory::set_read_only(uint64_t address, bool read_only) {
     const auto it = live_.find(address);
     if (it == live_.end()) return;

@@ -87,6 +87,9 @@ public:
     bool host_touched(uint64_t begin, std::span<uint8_t> pages) const;
     /// The program's next access to these managed pages will be seen; the program itself notices nothing.
     void hide_from_host(uint64_t begin, uint64_t bytes);
+    /// In a forked copy of the process: what kernels see of managed memory, which both processes share, becomes this one's own, as it is
+    /// now. False: no room. The program's view of it stays shared.
+    bool detach();
 
     uint64_t capacity() const { return capacity_; }
     uint64_t used() const { return used_; }          ///< device memory: kDevice and kManaged, rounded to kAlignment

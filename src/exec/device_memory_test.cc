@@ -116,5 +116,35 @@ TEST(DeviceMemoryDeathTest, TheHostCannotReadDeviceMemoryButPinnedMemory) {
     EXPECT_FALSE(memory->in_device_arena(pinned));
 }
 
+TEST(DeviceMemory, ACopyOfTheProcessDetachesFromManagedMemory) {
+    auto memory = DeviceMemory::create(1 << 26);
+    ASSERT_TRUE(memory);
+    const Allocation* managed = (*memory)->allocate(3 << 12, Region::kManaged);
+    ASSERT_NE(managed, nullptr);
+    auto* const kernel_side = reinterpret_cast<volatile char*>((*memory)->host(managed->begin, managed->bytes));
+    kernel_side[5] = 'a';
+    int go[2], done[2];
+    ASSERT_EQ(pipe(go) | pipe(done), 0);
+    const pid_t child = fork();
+    if (child == 0) {
+        const bool detached = (*memory)->detach();
+        char byte = 0;
+        const bool told = write(done[1], &byte, 1) == 1 && read(go[0], &byte, 1) == 1;
+        const bool as_it_was = kernel_side[5] == 'a' && kernel_side[2 << 12] == 0;
+        kernel_side[5] = 'c';
+        _exit(detached && told && as_it_was ? 0 : 1);
+    }
+    char byte = 0;
+    ASSERT_EQ(read(done[0], &byte, 1), 1);
+    kernel_side[5] = 'b';                              // not seen by the copy
+    kernel_side[2 << 12] = 'b';
+    ASSERT_EQ(write(go[1], &byte, 1), 1);
+    int status = -1;
+    waitpid(child, &status, 0);
+    EXPECT_EQ(status, 0);
+    EXPECT_EQ(kernel_side[5], 'b');                    // and the copy's writes are not seen here
+    for (const int file : {go[0], go[1], done[0], done[1]}) close(file);
+}
+
 }  // namespace
 }  // namespace lanescope::exec

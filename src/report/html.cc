@@ -35,7 +35,12 @@ Json frames(const std::vector<profile::Frame>& all) {
     return out;
 }
 
-Json access(const AccessRow& row) {
+Json advice(const analysis::Advice& advice) {
+    return {{"name", advice.text->name}, {"file", advice.file}, {"line", advice.line}, {"how", advice.how}, {"effect", advice.effect},
+            {"gain", advice.gain()}, {"before_ns", advice.before_ns}, {"after_ns", advice.after_ns}};
+}
+
+Json access(const AccessRow& row, bool tried) {
     const analysis::PatternText& text = analysis::text_of(analysis::kind_of(row.pattern));
     Json out = {{"space", row.space}, {"operation", row.operation}, {"bytes", row.bytes}, {"pattern", row.pattern}, {"grade", grade(row.grade)},
                 {"requests", row.requests}, {"unit", row.unit}, {"per_request", row.per_request()}, {"ideal_per_request", row.ideal_per_request()},
@@ -44,17 +49,19 @@ Json access(const AccessRow& row) {
     if (text.kind != analysis::PatternKind::kUnknown) {
         out["meaning"] = text.meaning;
         out["cost"] = text.cost;
-        out["remedy"] = text.remedy;
+        if (!tried) out["remedy"] = text.remedy;   // where changes were tried, advice says what helps, or nothing does
     }
+    if (row.rereads.times() >= analysis::kReread) out["rereads"] = {row.rereads.by_warps, row.rereads.by_blocks};
     if (row.example != nullptr)
         out["example"] = {{"block", row.example->block}, {"warp", row.example->warp}, {"active", row.example->active}, {"addresses", row.example->addresses}};
     return out;
 }
 
-Json line(const SourceRow& row) {
+Json line(const SourceRow& row, bool tried) {
     Json accesses = Json::array();
-    for (const AccessRow& each : row.accesses) accesses.push_back(access(each));
-    return {{"file", row.file}, {"line", row.line}, {"cost", row.cost}, {"grade", grade(row.grade)}, {"inlined_from", frames(row.inlined_from)}, {"accesses", accesses}};
+    for (const AccessRow& each : row.accesses) accesses.push_back(access(each, tried));
+    return {{"file", row.file}, {"line", row.line}, {"cost", row.cost}, {"grade", grade(row.grade)}, {"inlined_from", frames(row.inlined_from)},
+            {"accesses", accesses}, {"advice", row.advice}};
 }
 
 /// Bytes between lanes, L1, L2 and device memory; nothing where the kernel's backend knows none of it.
@@ -106,7 +113,9 @@ Json kernel_json(const KernelSummary& kernel, const analysis::Summary& summary) 
         metrics.push_back({{"name", name}, {"text", known ? profile::human(*metric, value) : profile::number(value)}, {"meaning", known ? metric->meaning : ""}});
     }
     Json lines = Json::array();
-    for (const SourceRow& row : kernel.lines) lines.push_back(line(row));
+    for (const SourceRow& row : kernel.lines) lines.push_back(line(row, kernel.tried > 0));
+    Json offers = Json::array();
+    for (const analysis::Advice& each : kernel.advice) offers.push_back(advice(each));
     const bool timed = summary.total_ns > 0;
     const double whole = timed ? summary.total_ns : summary.total_cost, part = timed ? kernel.time_ns : kernel.cost;
     const auto ratio = [&](const char* name) -> Json {
@@ -118,7 +127,7 @@ Json kernel_json(const KernelSummary& kernel, const analysis::Summary& summary) 
                 {"grade", grade(kernel.grade)}, {"headline", kernel.headline}, {"verdict", kernel.verdict}, {"time_ns", kernel.time_ns},
                 {"share", whole > 0 ? part / whole : 0}, {"tiles", tiles(kernel)}, {"flow", flow(kernel)},
                 {"l1_hit", ratio("l1tex__t_sector_pipe_lsu_mem_global_op_ld_hit_rate.pct")}, {"l2_hit", ratio("lts__t_sector_hit_rate.pct")},
-                {"lines", lines}, {"worst", kernel.worst == nullptr ? -1 : kernel.worst - kernel.lines.data()}, {"metrics", metrics}, {"notes", kernel.notes},
+                {"advice", offers}, {"tried", kernel.tried}, {"lines", lines}, {"worst", kernel.worst == nullptr ? -1 : kernel.worst - kernel.lines.data()}, {"metrics", metrics}, {"notes", kernel.notes},
                 {"absent", kernel.absent}};
     return out;
 }

@@ -1,6 +1,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <set>
+
 #include <nlohmann/json.hpp>
 
 #include "analysis/pattern.h"
@@ -42,6 +44,19 @@ profile::Profile hostile() {
     profile.transfers[0].kind = profile.transfers[0].memory = kHostile;
     profile.faults = {{kHostile, kHostile, false, 0, {{kHostile, 7, kHostile}}, {}}};
     profile.sources = {{kHostile, std::vector<std::string>(8, kHostile)}};
+    return profile;
+}
+
+/// With a change that was tried and gains.
+profile::Profile advised() {
+    profile::Profile profile = sample();
+    profile::WhatIf tried;
+    tried.change = "tile_staging";
+    tried.where = {{"/src/copy.cu", 7, ""}};
+    tried.instructions = {0};
+    tried.before = {{"time_ns", 8000}, {"sectors", 3200}};
+    tried.after = {{"time_ns", 4000}, {"sectors", 400}};
+    profile.launches[1].what_if = {tried};
     return profile;
 }
 
@@ -200,6 +215,69 @@ TEST(Sarif, HasAResultForTheBadAccess) {
 }
 
 // --- page
+
+/// What the schema of SARIF 2.1.0 requires of the members that we write. Returns what is missing or wrong.
+std::vector<std::string> sarif_faults(const nlohmann::json& log) {
+    std::vector<std::string> faults;
+    const auto expect = [&](bool holds, const std::string& what) {
+        if (!holds) faults.push_back(what);
+    };
+    const auto text = [](const nlohmann::json& at, const char* key) { return at.contains(key) && at[key].is_string(); };
+    expect(log.value("version", "") == "2.1.0", "version");
+    expect(log.contains("runs") && log["runs"].is_array(), "runs");
+    for (const auto& run : log.value("runs", nlohmann::json::array())) {
+        expect(run.contains("tool") && run["tool"].contains("driver") && text(run["tool"]["driver"], "name"), "tool.driver.name");
+        std::set<std::string> rules;
+        for (const auto& rule : run["tool"]["driver"].value("rules", nlohmann::json::array())) {
+            expect(text(rule, "id") && rules.insert(rule.value("id", "")).second, "rule ids are unique");
+            for (const char* part : {"shortDescription", "fullDescription", "help"}) expect(!rule.contains(part) || text(rule[part], "text"), std::string("rule.") + part);
+        }
+        if (run.contains("columnKind")) expect(run["columnKind"] == "utf16CodeUnits" || run["columnKind"] == "unicodeCodePoints", "columnKind");
+        for (const auto& result : run.value("results", nlohmann::json::array())) {
+            expect(result.contains("message") && text(result["message"], "text") && !result["message"].value("text", "").empty(), "message.text");
+            expect(rules.contains(result.value("ruleId", "")), "ruleId names a rule");
+            const std::string level = result.value("level", "warning");
+            expect(level == "none" || level == "note" || level == "warning" || level == "error", "level");
+            for (const auto& place : result.value("locations", nlohmann::json::array())) {
+                const auto& physical = place["physicalLocation"];
+                const std::string uri = physical["artifactLocation"].value("uri", "");
+                expect(!uri.empty() && uri.find_first_of(" <>\"{}|\\^`\n") == std::string::npos, "uri: " + uri);
+                expect(physical["region"].value("startLine", 0) >= 1, "region.startLine");
+                if (physical["artifactLocation"].contains("uriBaseId"))
+                    expect(run.contains("originalUriBaseIds") && run["originalUriBaseIds"].contains(physical["artifactLocation"]["uriBaseId"].get<std::string>()), "uriBaseId");
+            }
+        }
+    }
+    return faults;
+}
+
+TEST(Sarif, HasTheRequiredStructure) {
+    for (const profile::Profile& profile : {sample(), hostile(), advised(), profile::Profile()}) {
+        const auto log = nlohmann::json::parse(sarif(analysis::summarize(profile), "/src"));
+        EXPECT_THAT(sarif_faults(log), ::testing::IsEmpty());
+    }
+    auto broken = nlohmann::json::parse(sarif(analysis::summarize(sample()), "/src"));
+    broken["runs"][0]["results"][0].erase("message");
+    EXPECT_THAT(sarif_faults(broken), ::testing::Not(::testing::IsEmpty()));
+}
+
+TEST(Sarif, AdviceIsAWarningAndWhatNothingMendsANote) {
+    const auto results = nlohmann::json::parse(sarif(analysis::summarize(advised()), "/src"))["runs"][0]["results"];
+    ASSERT_EQ(results.size(), 2u);
+    EXPECT_EQ(results[0]["level"], "warning");
+    EXPECT_EQ(results[1]["ruleId"], "advice/tile_staging");
+    EXPECT_THAT(results[1]["message"]["text"].get<std::string>(), HasSubstr("would take 4 µs instead of 8 µs"));
+    profile::Profile useless = advised();
+    useless.launches[1].what_if[0].after = useless.launches[1].what_if[0].before;
+    EXPECT_EQ(nlohmann::json::parse(sarif(analysis::summarize(useless), "/src"))["runs"][0]["results"][0]["level"], "note");
+}
+
+TEST(Terminal, ShowsWhatAChangeGains) {
+    const std::string text = terminal_of(advised(), {.width = 120});
+    EXPECT_THAT(text, HasSubstr("→ 2.00× as fast (8 µs → 4 µs): tile in shared memory"));
+    EXPECT_THAT(text, HasSubstr("3200 → 400"));
+    EXPECT_THAT(terminal_of(advised(), {.width = 120, .unicode = false}), HasSubstr("-> 2.00x as fast ("));
+}
 
 TEST(Html, HostileNamesStayText) {
     const std::string page = html(analysis::summarize(hostile()));

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "analysis/pattern.h"
+#include "report/text.h"
 
 namespace lanescope::report {
 namespace {
@@ -55,6 +56,18 @@ std::string sarif(const analysis::Summary& summary, const std::string& root) {
                 const std::string message =
                     fmt::format("{}: {} {} takes {:.3g} {} a request where {:.3g} would do{}", analysis::short_name(kernel.kernel), row.space, row.operation,
                                 row.per_request(), row.unit, row.ideal_per_request(), row.pattern.empty() ? "" : " (" + row.pattern + ")");
+                // Where changes were tried, only what one of them mends is worth a warning.
+                const bool mends = kernel.tried == 0 || !line.advice.empty();
+                results.push_back({{"ruleId", id}, {"level", mends ? "warning" : "note"}, {"message", {{"text", message}}}, {"locations", {location(line.file, line.line, root)}}});
+            }
+            for (const size_t number : line.advice) {
+                const analysis::Advice& advice = kernel.advice[number];
+                if (advice.file != line.file || advice.line != line.line) continue;
+                const std::string id = "advice/" + identifier(advice.text->key);
+                rules[id] = {{"id", id}, {"shortDescription", {{"text", std::string(advice.text->name)}}}, {"fullDescription", {{"text", std::string(advice.text->how)}}},
+                             {"help", {{"text", "Tried by replaying the launch with this change; the gain is predicted by the model."}}}};
+                const std::string message = fmt::format("{}: {}: {}. The kernel would take {} instead of {}{}", analysis::short_name(kernel.kernel), advice.text->name, advice.how,
+                                                        time(advice.after_ns), time(advice.before_ns), advice.effect.empty() ? "" : "; " + advice.effect);
                 results.push_back({{"ruleId", id}, {"level", "warning"}, {"message", {{"text", message}}}, {"locations", {location(line.file, line.line, root)}}});
             }
         }

@@ -79,6 +79,7 @@ std::string access_line(const Table& table, const AccessRow& row, double most_by
     const Style& style = table.style;
     std::string name = access_name(row);
     if (!row.pattern.empty()) name += ", " + printable(row.pattern);
+    if (row.rereads.times() >= analysis::kReread) name += fmt::format(", re-read {:.2g}{}", row.rereads.times(), style.unicode ? "×" : "x");
     std::string out = "  " + mark(style, row.grade) + " " + left(fit(style, name, table.what), table.what) + right(count(row.requests), 8);
     out += paint(style, row.grade == Grade::kGood ? Color::kPlain : color_of(row.grade), right(rate(row.per_request(), row.unit), 12));
     out += paint(style, Color::kDim, right(row.ideal > 0 ? fmt::format("{:.3g}", row.ideal_per_request()) : "", 6));

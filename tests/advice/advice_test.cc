@@ -7,6 +7,7 @@
 
 #include "analysis/pattern.h"
 #include "analysis/summary.h"
+#include "base/file.h"
 #include "cli/output.h"
 #include "cli/process.h"
 
@@ -48,7 +49,7 @@ TEST_P(AdvisedProgram, GainsWhatWasPredicted) {
     const std::string name = GetParam();
     const analysis::ChangeText* change = analysis::find_change(name);
     ASSERT_NE(change, nullptr);
-    const profile::Profile profile = run(ADVICE + name + ".cu");
+    const profile::Profile profile = run(EXAMPLES "advice/" + name + ".cu");
     const analysis::Summary summary = analysis::summarize(profile);
     const KernelSummary &before = kernel(summary, "before"), &after = kernel(summary, "after");
     const profile::WhatIf* tried = nullptr;
@@ -97,14 +98,36 @@ TEST_P(Trap, HasNoAdvice) {
 INSTANTIATE_TEST_SUITE_P(Cases, Trap, ::testing::Values("records_of_three", "records_of_four", "records_of_two_doubles", "uniform", "copy", "padded_tile", "matmul", "stencil"),
                          [](const auto& each) { return std::string(each.param); });
 
+/// docs/tutorial: each run's advice leads to the next program, and the limits of examples/ci hold for the last.
+TEST(Tutorial, ThreeRunsFromSlowToFast) {
+    const auto folder = cli::TemporaryFolder::make();
+    ASSERT_TRUE(folder.ok());
+    const std::string json = (folder->path() / "p.json").string();
+    const std::pair<const char*, const char*> kSteps[] = {{"1-naive", "tile_staging"}, {"2-tile", "shared_padding"}, {"3-padded", ""}};
+    double last_ns = 1e30;
+    for (const auto& [step, advice] : kSteps) {
+        SCOPED_TRACE(step);
+        const profile::Profile profile = run(std::string(EXAMPLES "transpose/") + step + ".cu");
+        const analysis::Summary summary = analysis::summarize(profile);
+        const KernelSummary& transpose = kernel(summary, "transpose");
+        EXPECT_EQ(transpose.advice.empty() ? "" : transpose.advice[0].text->key, advice);
+        EXPECT_LT(transpose.time_ns, last_ns);
+        last_ns = transpose.time_ns;
+        ASSERT_TRUE(base::write_file(json, profile::to_json(profile)).ok());
+        const auto checked = cli::capture({{LANESCOPE, "check", json, "--limits", EXAMPLES "ci/lanescope.toml"}, {}, false});
+        ASSERT_TRUE(checked.ok());
+        EXPECT_EQ(checked->status, *advice == '\0' ? 0 : 1) << checked->output;
+    }
+}
+
 TEST(WhatIf, CanBeTurnedOff) {
-    const profile::Profile profile = run(ADVICE "tile_staging.cu", {"--no-what-if"});
+    const profile::Profile profile = run(EXAMPLES "advice/tile_staging.cu", {"--no-what-if"});
     ASSERT_FALSE(profile.launches.empty());
     for (const profile::Launch& launch : profile.launches) EXPECT_TRUE(launch.what_if.empty());
 }
 
 TEST(WhatIf, SaysWhatItHadNoTimeFor) {
-    const profile::Profile profile = run(ADVICE "tile_staging.cu", {"--what-if", "0.000001"});
+    const profile::Profile profile = run(EXAMPLES "advice/tile_staging.cu", {"--what-if", "0.000001"});
     ASSERT_FALSE(profile.launches.empty());
     EXPECT_TRUE(profile.launches[0].what_if.empty());
     EXPECT_THAT(profile.launches[0].notes, ::testing::Contains(::testing::HasSubstr("not tried")));

@@ -82,6 +82,10 @@ TEST(Cases, C01_FewerSectorsAreNotWorse) {
     const KernelSummary& matmul = kernel("matmul");
     EXPECT_EQ(loads(matmul), "8192 × 4 coalesced, 100 %; 8192 × 1 broadcast, 12.5 %");  // 128 warps × 64 steps each
     EXPECT_EQ(metric(matmul, kAverage), 2.5);
+    // B: 8 warps of a block read the same rows, and 8 rows of blocks; 512 sectors of 64 × 64 floats come from memory once.
+    const AccessRow& b = *rows(matmul, "global", "load").at(0);
+    EXPECT_NEAR(b.rereads.times(), 64, 1);
+    EXPECT_GE(b.rereads.by_warps, 8);
     EXPECT_EQ(matmul.grade, Grade::kGood);
 }
 
