@@ -21,6 +21,7 @@ profile::Profile run(const std::string& program, std::vector<std::string> option
     const auto folder = cli::TemporaryFolder::make();
     const std::string json = (folder->path() / "p.json").string();
     std::vector<std::string> command = {LANESCOPE, "run", "--quiet", "--gpu", "h200", "--json", json};
+    if (options.empty()) options = {"--what-if", "1000"};   // a busy machine is no reason to try less
     command.insert(command.end(), options.begin(), options.end());
     command.push_back(program);
     const auto status = cli::run({command, {}, false});
@@ -64,7 +65,7 @@ TEST_P(AdvisedProgram, GainsWhatWasPredicted) {
     double after_ns = after.time_ns;
     if (change->kind == ChangeKind::kDeviceMemory)    // its first copy is the one that the kernel needs
         for (const profile::Transfer& transfer : profile.transfers)
-            if (transfer.kind == "host_to_device" && transfer.memory == "pinned") after_ns += transfer.duration_ns;
+            if (transfer.kind == "host_to_device" && transfer.memory != "pageable") after_ns += transfer.duration_ns;
     const double gain = before.time_ns / after_ns;
     EXPECT_NEAR(predicted / gain, 1, 0.1) << "predicted " << predicted << ", the changed program gains " << gain;
     EXPECT_NEAR(tried->after.at("dram_bytes"), metric(after, "dram__bytes_read.sum") + metric(after, "dram__bytes_write.sum"), 0.1 * tried->after.at("dram_bytes") + 1e5);
