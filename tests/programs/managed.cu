@@ -35,6 +35,19 @@ int main() {
     std::printf("%d %s\n", own[31], view == mapped ? "same address" : "other address");
     CHECK(cudaHostUnregister(own));
 
+    const size_t range = 99 * sizeof(int);
+    int mostly_read = 0, preferred = 0, prefetched = 0;
+#if CUDART_VERSION >= 13000
+    const cudaMemLocation on_host{cudaMemLocationTypeHost, 0};
+    CHECK(cudaMemAdvise(managed, range, cudaMemAdviseSetPreferredLocation, on_host));
+#else
+    CHECK(cudaMemAdvise(managed, range, cudaMemAdviseSetPreferredLocation, cudaCpuDeviceId));
+#endif
+    CHECK(cudaMemRangeGetAttribute(&mostly_read, sizeof(int), cudaMemRangeAttributeReadMostly, managed, range));
+    CHECK(cudaMemRangeGetAttribute(&preferred, sizeof(int), cudaMemRangeAttributePreferredLocation, managed, range));
+    CHECK(cudaMemRangeGetAttribute(&prefetched, sizeof(int), cudaMemRangeAttributeLastPrefetchLocation, managed, range));
+    std::printf("%d %s %s\n", mostly_read, preferred == cudaCpuDeviceId ? "host" : "elsewhere", prefetched == cudaInvalidDeviceId ? "nowhere" : "somewhere");
+
     cudaPointerAttributes about;
     int* device;
     CHECK(cudaMalloc(&device, 4));
@@ -49,5 +62,6 @@ int main() {
 // total: 5 + 1 + 2 (0 + … + 99) = 6 + 9900
 // OUT: 198 9906 40
 // OUT: 31 same address
+// OUT: 0 host nowhere
 // OUT: device managed host unregistered 
 // OUT: cudaErrorInvalidValue
