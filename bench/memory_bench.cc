@@ -1,5 +1,6 @@
 // Thread instructions a second on one core with everything on: executor, the whole memory model of an H200 with cold caches, counts folded
-// into source lines. `model:0` is the executor alone, in the same run.
+// into source lines. `model:0` is the executor alone, `model:2` looks for
+// races and reads of undefined memory as well, in the same run.
 #include <benchmark/benchmark.h>
 
 #include <cstdio>
@@ -11,6 +12,7 @@
 #include "exec/grid.h"
 #include "exec/kernels_testing.h"
 #include "gpu/description.h"
+#include "hazard/detector.h"
 #include "memory/model.h"
 #include "profile/catalogue.h"
 #include "ptx/parser.h"
@@ -57,11 +59,18 @@ void run(benchmark::State& state, const Case& each) {
     machine.sms = gpu.sms;
     machine.resident_blocks = gpu.max_warps_per_sm * exec::kWarpLanes / uint32_t(each.block.count());
     const bool modelled = state.range(0) != 0;
+    const bool watched = state.range(0) == 2;
+    hazard::Detector detector(true, true);
     uint64_t instructions = 0;
     for (auto _ : state) {
         emulator::Accounting accounting(kernel, model);
         if (modelled) model.begin_launch({.sites = accounting.slots(), .blocks_per_sm = machine.resident_blocks, .warps_per_block = uint32_t(each.block.count()) / exec::kWarpLanes});
-        const exec::GridResult result = exec::run_grid(kernel, launch, *memory, machine, modelled ? &accounting : nullptr, {});
+        exec::Sinks sinks;
+        if (watched) {
+            detector.begin({&kernel, each.grid, each.block}, *memory, false, {});
+            sinks.monitor = &detector;
+        }
+        const exec::GridResult result = exec::run_grid(kernel, launch, *memory, machine, modelled ? &accounting : nullptr, sinks);
         if (result.fault) state.SkipWithError(result.fault->message.c_str());
         instructions += result.thread_instructions;
         if (!modelled) continue;
@@ -78,7 +87,7 @@ const Case kVectorAdd{"add", {kWords / 256}, {256}, 3, {kWords}};
 const Case kStrided{"strided", {kWords / 16 / 256}, {256}, 2, {16}};
 const Case kTranspose{"transpose", {64, 64}, {32, 8}, 2, {2048}};
 
-#define MODEL(name, each) BENCHMARK_CAPTURE(run, name, each)->ArgName("model")->Arg(0)->Arg(1)->Unit(benchmark::kMillisecond)
+#define MODEL(name, each) BENCHMARK_CAPTURE(run, name, each)->ArgName("model")->Arg(0)->Arg(1)->Arg(2)->Unit(benchmark::kMillisecond)
 MODEL(vector_add, kVectorAdd);
 MODEL(strided, kStrided);
 MODEL(transpose, kTranspose);

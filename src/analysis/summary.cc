@@ -288,7 +288,7 @@ void fill(KernelSummary& kernel, const profile::Profile& profile) {
     find_advice(kernel, profile);
     for (const profile::Fault& fault : profile.faults)
         for (const Launch* launch : kernel.launches)
-            if (!fault.warning && fault.launch == launch->index) {
+            if (fault.ended_kernel() && fault.launch == launch->index) {
                 kernel.grade = Grade::kBad;
                 kernel.headline = "faulted";
                 kernel.verdict = "Faulted before its end; what was counted until then is below.";

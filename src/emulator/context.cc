@@ -93,6 +93,7 @@ base::Result<Module*> Context::load(std::vector<Source> sources, std::string cub
 }
 
 void Context::unload(Module* module) {
+    watch_.forget();
     std::erase_if(modules_, [&](const std::unique_ptr<Module>& each) { return each.get() == module; });
 }
 
@@ -131,6 +132,7 @@ const ModuleFacts& Context::facts(Module& module) {
 }
 
 base::Status Context::reset() {
+    watch_.forget();
     modules_.clear();
     examples_.clear();
     textures_.clear();
@@ -237,6 +239,8 @@ LaunchResult Context::launch(const LaunchRequest& request) {
     std::unique_ptr<Replay> copy;
     if (profiled && chosen && wants_replay(request))
         copy = Replay::prepare([&](const analysis::Candidate& change) { return replay(request, known, change, sinks); }, [&] { return memory_->detach(); });
+    sinks.monitor = watch_.begin(kernel, request.grid, request.block, request.stream, timeline_.order(request.stream), launches_, *memory_,
+                                 gpu_.compute_capability < 70);
     const auto started = std::chrono::steady_clock::now();
     const Simulated simulated = simulate(request, known, chosen ? &accounting : nullptr, 0, sinks);
     const auto& [result, fit, execution] = simulated;
@@ -250,6 +254,8 @@ LaunchResult Context::launch(const LaunchRequest& request) {
     const uint64_t slots = uint64_t(fit.blocks_per_sm) * gpu_.sms;
     const double share = std::min(1.0, double(request.grid.count()) / double(slots));
     LaunchResult out{.fault = result.fault, .time = timeline_.enqueue(request.stream, Engine::kKernels, duration, share)};
+    std::string unwatched;
+    const std::vector<profile::Fault> findings = watch_.end(*memory_, unwatched);
     const uint64_t index = launches_;
     if (profiled) ++launches_;
     if (profiled && chosen) {
@@ -287,6 +293,7 @@ LaunchResult Context::launch(const LaunchRequest& request) {
             record.notes.push_back("registers a thread come from " + known.registers_from);
         if (known.spill_bytes && *known.spill_bytes)
             record.notes.push_back(fmt::format("the machine code keeps {} bytes a thread of spilled registers in local memory, whose traffic is not counted", *known.spill_bytes));
+        if (!unwatched.empty()) record.notes.push_back(unwatched);
         profile::roll_up(record);
         if (copy && !result.fault) try_changes(*copy, request, known, accounting, simulated, took.count(), record);
         journal_.append(record);
@@ -295,6 +302,7 @@ LaunchResult Context::launch(const LaunchRequest& request) {
             record_transfer(std::move(each), request.stream, {out.time.start, out.time.start + each.duration_ns});
         }
     }
+    for (const profile::Fault& finding : findings) journal_.append(finding);
     for (const exec::Fault& warning : result.warnings) record_fault(request.module->ptx(), warning, index, true);
     if (result.fault) record_fault(request.module->ptx(), *result.fault, index, false);
     check_journal();
@@ -319,6 +327,10 @@ void Context::record_fault(const ptx::Module& module, const exec::Fault& fault, 
     journal_.append(record);
 }
 
+void Context::touched(uint64_t address, uint64_t bytes, bool write, bool dense, Stream stream) {
+    for (const profile::Fault& finding : watch_.touched(address, bytes, write, dense, stream, *memory_)) journal_.append(finding);
+}
+
 void Context::report_leaks() {
     for (const exec::Allocation* each : memory_->allocations()) {
         if (!each->name.starts_with("cuda")) continue;   // module variables are ours
@@ -334,6 +346,7 @@ void Context::mapped(const exec::Allocation& allocation) {
 }
 
 void Context::unmapped(const exec::Allocation& allocation) {
+    watch_.released(allocation);
     if (allocation.region == exec::Region::kHost || allocation.region == exec::Region::kRegistered) model_.unmap(allocation.begin, allocation.bytes);
 }
 

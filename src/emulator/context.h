@@ -23,6 +23,7 @@
 #include "emulator/replay.h"
 #include "emulator/settings.h"
 #include "emulator/timeline.h"
+#include "emulator/watch.h"
 #include "exec/device_memory.h"
 #include "exec/grid.h"
 #include "exec/program.h"
@@ -116,6 +117,11 @@ public:
     /// Accounts for what the host has done to managed memory until now; before such memory is freed and at the end of the process.
     void settle_managed();
 
+    /// The host has read or written `bytes` of memory that the device sees, with the latest work of `stream`. `dense`: all of them.
+    void touched(uint64_t address, uint64_t bytes, bool write, bool dense, Stream stream);
+    /// Nothing has been written to a new allocation.
+    void undefined(const exec::Allocation& allocation) { watch_.undefined(allocation); }
+
     /// Tells the cache model what lies behind new or ended host-visible allocations.
     void mapped(const exec::Allocation& allocation);
     void unmapped(const exec::Allocation& allocation);
@@ -168,6 +174,7 @@ private:
     ManagedMemory managed_;
     Journal journal_;
     Timeline timeline_;
+    Watch watch_{settings_, timeline_};
     exec::Textures textures_;
     std::vector<std::unique_ptr<Module>> modules_;
     profile::LaunchSelector selector_;

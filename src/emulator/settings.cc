@@ -51,12 +51,16 @@ base::Result<Settings> settings_from_environment(const Lookup& lookup) {
     base::Result<size_t> caches = choice(lookup, "LANESCOPE_CACHES", {"cold", "warm"});
     base::Result<size_t> counts = choice(lookup, "LANESCOPE_COUNTS_ONLY", {"0", "1"});
     base::Result<size_t> leaks = choice(lookup, "LANESCOPE_LEAKS", {"0", "1"});
-    for (const base::Result<size_t>* result : {&l1, &caches, &counts, &leaks})
+    base::Result<size_t> races = choice(lookup, "LANESCOPE_RACE_CHECK", {"on", "off"});
+    base::Result<size_t> undefined = choice(lookup, "LANESCOPE_UNINITIALIZED", {"warn", "error", "off"});
+    for (const base::Result<size_t>* result : {&l1, &caches, &counts, &leaks, &races, &undefined})
         if (!*result) return result->errors();
     settings.l1 = Settings::L1(*l1);
     settings.cold = *caches == 0;
     settings.counts_only = *counts == 1;
     settings.report_leaks = *leaks == 1;
+    settings.race_check = *races == 0;
+    settings.undefined = Settings::Undefined(*undefined);
 
     settings.launches.kernel = text(lookup, "LANESCOPE_KERNEL", {});
     base::Result<uint64_t> skip = whole_number(lookup, "LANESCOPE_LAUNCH_SKIP", 0), count = whole_number(lookup, "LANESCOPE_LAUNCH_COUNT", kAll);
@@ -76,6 +80,7 @@ base::Result<Settings> settings_from_environment(const Lookup& lookup) {
 }
 
 std::map<std::string, std::string> to_environment(const Settings& settings) {
+    static constexpr const char* kUndefined[] = {"warn", "error", "off"};
     static constexpr const char* kL1[] = {"default", "on", "off"};
     return {
         {"LANESCOPE_GPU", settings.gpu},
@@ -88,6 +93,8 @@ std::map<std::string, std::string> to_environment(const Settings& settings) {
         {"LANESCOPE_KERNEL", settings.launches.kernel},
         {"LANESCOPE_LAUNCH_SKIP", fmt::format("{}", settings.launches.skip)},
         {"LANESCOPE_LAUNCH_COUNT", settings.launches.count ? fmt::format("{}", *settings.launches.count) : ""},
+        {"LANESCOPE_RACE_CHECK", settings.race_check ? "on" : "off"},
+        {"LANESCOPE_UNINITIALIZED", kUndefined[size_t(settings.undefined)]},
         {"LANESCOPE_SESSION", settings.session},
         {"LANESCOPE_PTXAS", settings.ptxas},
     };
@@ -98,6 +105,7 @@ std::map<std::string, std::string> describe(const Settings& settings) {
     std::map<std::string, std::string> out{
         {"l1", kL1[size_t(settings.l1)]},
         {"caches", settings.counts_only ? "not modelled" : settings.cold ? "cold" : "warm"},
+        {"race_check", settings.race_check ? "on" : "off"},
     };
     const profile::LaunchFilter& launches = settings.launches;
     if (!launches.takes_all())

@@ -21,6 +21,9 @@ struct Settings {
     double kernel_timeout_s = 0;      ///< LANESCOPE_KERNEL_TIMEOUT, host seconds; 0: none
     double what_if_s = 10;            ///< LANESCOPE_WHAT_IF, host seconds that the replays of one launch may take; 0: no advice is tried
     bool report_leaks = false;        ///< LANESCOPE_LEAKS=1
+    bool race_check = true;           ///< LANESCOPE_RACE_CHECK=on|off
+    enum class Undefined : uint8_t { kWarn, kError, kOff };
+    Undefined undefined = Undefined::kWarn;  ///< LANESCOPE_UNINITIALIZED=warn|error|off: reads of device memory that was never written
     profile::LaunchFilter launches;   ///< LANESCOPE_KERNEL, LANESCOPE_LAUNCH_SKIP, LANESCOPE_LAUNCH_COUNT: what is profiled; the rest only runs
     std::string session;              ///< LANESCOPE_SESSION: folder of the session's journal; empty: nobody listens
     std::string ptxas;                ///< LANESCOPE_PTXAS: path of NVIDIA's assembler; empty: found on PATH; "none": not used

@@ -16,7 +16,7 @@ TEST(Settings, NothingSetMeansDefaults) { EXPECT_EQ(*settings_from_environment(f
 
 TEST(Settings, TheEnvironmentCarriesEverySetting) {
     Settings all{.gpu = "k80", .l1 = Settings::L1::kOff, .cold = false, .counts_only = true, .kernel_timeout_s = 2.5, .what_if_s = 3,
-                 .report_leaks = true, .launches = {.kernel = "^add", .skip = 3, .count = 5}, .session = "/tmp/a b", .ptxas = "none"};
+                 .report_leaks = true, .race_check = false, .undefined = Settings::Undefined::kError, .launches = {.kernel = "^add", .skip = 3, .count = 5}, .session = "/tmp/a b", .ptxas = "none"};
     std::map<std::string, std::string> variables = to_environment(all);
     EXPECT_EQ(*settings_from_environment(from(variables)), all);
     for (const auto& [name, value] : to_environment(Settings{})) {   // each variable that differs carries something
@@ -26,7 +26,7 @@ TEST(Settings, TheEnvironmentCarriesEverySetting) {
 }
 
 TEST(Settings, ABadValueNamesItsVariable) {
-    for (const char* name : {"LANESCOPE_L1", "LANESCOPE_CACHES", "LANESCOPE_COUNTS_ONLY", "LANESCOPE_LEAKS",
+    for (const char* name : {"LANESCOPE_L1", "LANESCOPE_CACHES", "LANESCOPE_COUNTS_ONLY", "LANESCOPE_LEAKS", "LANESCOPE_RACE_CHECK", "LANESCOPE_UNINITIALIZED",
                              "LANESCOPE_KERNEL_TIMEOUT"}) {
         std::map<std::string, std::string> variables{{name, "-7x"}};
         auto settings = settings_from_environment(from(variables));

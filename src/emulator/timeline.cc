@@ -17,6 +17,7 @@ void Timeline::destroy(Stream stream) {
     if (found == streams_.end()) return;
     State& rest = found->second.blocking ? destroyed_ : destroyed_free_;
     rest.end = std::max(rest.end, found->second.end);
+    join(rest.knows, found->second.knows);
     streams_.erase(found);
 }
 
@@ -76,6 +77,7 @@ Timeline::Span Timeline::enqueue(Stream stream, Engine engine, double duration, 
         span.end = copy_end_[size_t(engine)] = span.start + duration;
     }
     state(stream).end = span.end;
+    order(stream);
     return span;
 }
 
@@ -85,11 +87,60 @@ Timeline::Span Timeline::now(Engine engine, double duration) {
     return {start, host_};
 }
 
-void Timeline::wait(Stream stream, double time) { state(stream).end = std::max(state(stream).end, time); }
+void Timeline::join(Clocks& into, const Clocks& other) {
+    for (const auto& [stream, number] : other) {
+        uint64_t& known = into[stream];
+        known = std::max(known, number);
+    }
+}
+
+uint64_t Timeline::order(Stream stream) {
+    State& here = state(stream);
+    join(here.knows, host_knows_);
+    if (stream == kDefaultStream) {
+        join(here.knows, destroyed_.knows);
+        for (const auto& [id, other] : streams_)
+            if (other.blocking) join(here.knows, other.knows);
+    } else if (here.blocking) {
+        join(here.knows, default_.knows);
+    }
+    return here.knows[stream] = ++numbers_;
+}
+
+bool Timeline::before(Stream stream, uint64_t number, Stream later) const {
+    if (later == kDefaultStream) return known(default_.knows, stream) >= number;
+    const auto found = streams_.find(later);
+    return found == streams_.end() || known(found->second.knows, stream) >= number;
+}
+
+Timeline::Moment Timeline::moment(Stream stream) const {
+    Moment moment{std::max(end_of(stream), host_), host_knows_};
+    if (stream == kDefaultStream) {
+        join(moment.before, default_.knows);
+        join(moment.before, destroyed_.knows);
+        for (const auto& [id, other] : streams_)
+            if (other.blocking) join(moment.before, other.knows);
+    } else if (const auto found = streams_.find(stream); found != streams_.end()) {
+        join(moment.before, found->second.knows);
+        if (found->second.blocking) join(moment.before, default_.knows);
+    }
+    return moment;
+}
+
+void Timeline::wait(Stream stream, const Moment& moment) {
+    State& here = state(stream);
+    here.end = std::max(here.end, moment.time);
+    join(here.knows, moment.before);
+}
+
+void Timeline::host_waits(const Moment& moment) {
+    host_ = std::max(host_, moment.time);
+    join(host_knows_, moment.before);
+}
 
 void Timeline::host_waits_for_all() {
-    for (const State* each : {&default_, &destroyed_, &destroyed_free_}) host_waits(each->end);
-    for (const auto& [id, other] : streams_) host_waits(other.end);
+    for (const State* each : {&default_, &destroyed_, &destroyed_free_}) host_waits({each->end, each->knows});
+    for (const auto& [id, other] : streams_) host_waits({other.end, other.knows});
 }
 
 }  // namespace lanescope::emulator

@@ -25,6 +25,14 @@ public:
     struct Span {
         double start = 0, end = 0;
     };
+    /// Work is numbered in the order in which it was asked for. What is known to be over before something begins: of each stream, all work
+    /// up to a number.
+    using Clocks = std::map<Stream, uint64_t>;
+    /// The end of what a stream held at some time: what events record.
+    struct Moment {
+        double time = 0;
+        Clocks before;
+    };
 
     explicit Timeline(uint32_t max_grids = 128) : max_grids_(max_grids) {}
 
@@ -40,22 +48,35 @@ public:
     Span now(Engine engine, double duration);
     /// When everything that `stream` holds (default stream: all blocking streams) has ended.
     double end_of(Stream stream) const;
-    /// Later work of `stream` starts no earlier than `time`.
-    void wait(Stream stream, double time);
-    /// The host waits until `time`.
-    void host_waits(double time) { host_ = std::max(host_, time); }
+    Moment moment(Stream stream) const;
+    /// Later work of `stream` starts no earlier than that.
+    void wait(Stream stream, const Moment& moment);
+    void host_waits(const Moment& moment);
     void host_waits_for_all();
     double host() const { return host_; }
+
+    /// Numbers work that is about to be run in `stream`; enqueue() does so, too, for work that has been run.
+    uint64_t order(Stream stream);
+    uint64_t latest() const { return numbers_; }
+    /// Whether that work is over when the latest work of `later` begins, whatever the streams' speed.
+    bool before(Stream stream, uint64_t number, Stream later) const;
+    bool before_host(Stream stream, uint64_t number) const { return known(host_knows_, stream) >= number; }
 
 private:
     struct State {
         double end = 0;
         bool blocking = true;
+        Clocks knows;
     };
     struct Running {
         Span span;
         double share = 1;
     };
+    static uint64_t known(const Clocks& clocks, Stream stream) {
+        const auto found = clocks.find(stream);
+        return found == clocks.end() ? 0 : found->second;
+    }
+    static void join(Clocks& into, const Clocks& other);
     State& state(Stream stream) { return stream == kDefaultStream ? default_ : streams_[stream]; }
     double room_for(double ready, double duration, double share) const;
     bool fits(double start, double duration, double share) const;
@@ -70,6 +91,8 @@ private:
     State default_, destroyed_, destroyed_free_;  ///< the latter: work of streams that are gone, blocking and not
     std::map<Stream, State> streams_;
     Stream next_ = 1;
+    Clocks host_knows_;
+    uint64_t numbers_ = 0;
 };
 
 }  // namespace lanescope::emulator

@@ -13,7 +13,7 @@ TEST(Timeline, AStreamIsAQueueAndEnginesAreShared) {
     EXPECT_EQ(time.enqueue(b, Engine::kToDevice, 100).start, 100); // copy engine busy until 100: 100 … 200, beside a's kernel
     EXPECT_EQ(time.enqueue(b, Engine::kKernels, 10).start, 200);
     EXPECT_EQ(time.host(), 0);                                     // nothing waited
-    time.host_waits(time.end_of(a));
+    time.host_waits(time.moment(a));
     EXPECT_EQ(time.host(), 150);
     EXPECT_EQ(time.enqueue(a, Engine::kToHost, 5).start, 150);     // asked for after the wait
     time.host_waits_for_all();
@@ -33,8 +33,8 @@ TEST(Timeline, TheDefaultStreamJoinsBlockingStreamsOnly) {
 TEST(Timeline, AStreamWaitsForAnEvent) {
     Timeline time;
     Stream a = time.create(false), b = time.create(false);
-    double event = time.enqueue(a, Engine::kToDevice, 70).end;
-    time.wait(b, event);
+    time.enqueue(a, Engine::kToDevice, 70);
+    time.wait(b, time.moment(a));
     EXPECT_EQ(time.enqueue(b, Engine::kKernels, 1).start, 70);
     time.destroy(b);
     EXPECT_FALSE(time.exists(b));
@@ -83,6 +83,37 @@ TEST(Timeline, TheHostWaitsForPagesThatItTouches) {
     const Timeline::Span span = time.now(Engine::kToHost, 10);
     EXPECT_EQ(span.start, 50);
     EXPECT_EQ(time.host(), 60);
+}
+
+TEST(Timeline, WorkOfTwoStreamsIsOrderedByEventsAndByTheHostOnly) {
+    Timeline time;
+    const Stream a = time.create(false), b = time.create(false);
+    const uint64_t first = time.order(a);
+    time.order(b);
+    EXPECT_FALSE(time.before(a, first, b));
+    EXPECT_FALSE(time.before_host(a, first));
+    const Timeline::Moment event = time.moment(a);
+    const uint64_t second = time.order(a);
+    time.wait(b, event);
+    time.order(b);
+    EXPECT_TRUE(time.before(a, first, b));     // the event was recorded behind it
+    EXPECT_FALSE(time.before(a, second, b));   // and before this
+    time.host_waits(time.moment(a));
+    time.order(b);
+    EXPECT_TRUE(time.before(a, second, b));
+    EXPECT_TRUE(time.before_host(a, second));
+}
+
+TEST(Timeline, BlockingStreamsAreOrderedByTheDefaultStream) {
+    Timeline time;
+    const Stream a = time.create(true), b = time.create(true), free = time.create(false);
+    const uint64_t first = time.order(a), other = time.order(free);
+    const uint64_t middle = time.order(kDefaultStream);
+    time.order(b);
+    EXPECT_TRUE(time.before(a, first, kDefaultStream));
+    EXPECT_FALSE(time.before(free, other, kDefaultStream));
+    EXPECT_TRUE(time.before(kDefaultStream, middle, b));
+    EXPECT_TRUE(time.before(a, first, b));
 }
 
 }  // namespace

@@ -50,6 +50,7 @@ struct CopyPlan {
     Row ignore;                        // cp.async: predicate, reads nothing
     bool ignore_negated = false;
     bool to_shared = true, from_shared = false, completes_barrier = false;
+    const MemoryPlan* watched = nullptr;
     std::vector<Access> accesses;
 };
 
@@ -66,6 +67,7 @@ const Step* copy(Run& run, const Step& step, uint32_t active) {
         std::byte* destination = run.shared(step, lane, to, plan.bytes, true);
         if (destination == nullptr) return nullptr;
         run.addresses[lane] = from;
+        run.shifted[lane] = to;
         if (bytes != 0) {
             if (from % plan.bytes != 0) return run.fail_access(FaultKind::kMisaligned, step, lane, from, plan.bytes, false);
             const std::byte* source = run.global(step, lane, from, bytes, false);
@@ -74,6 +76,10 @@ const Step* copy(Run& run, const Step& step, uint32_t active) {
             reading |= 1u << lane;
         }
         std::memset(destination + bytes, 0, plan.bytes - bytes);
+    }
+    if (run.monitor != nullptr) {
+        if (reading != 0) run.watch(*plan.watched, Touch::kRead, Space::kGlobal, reading, run.addresses, plan.bytes);
+        run.watch(*plan.watched, Touch::kWrite, Space::kShared, active, run.shifted, plan.bytes);
     }
     if (reading != 0) run.warp->copies_arrive = std::max(run.warp->copies_arrive, run.announce(plan.accesses, Space::kGlobal, reading, run.addresses));
     return &step + 1;
@@ -120,6 +126,14 @@ void announce_bulk(Run& run, const CopyPlan& plan, uint64_t address, uint32_t by
     }
 }
 
+/// One side of a bulk copy, which is done for its one lane: 16 bytes at a time.
+void watch_bulk(Run& run, const CopyPlan& plan, unsigned lane, Touch touch, bool shared, uint64_t address, uint32_t bytes) {
+    for (uint32_t done = 0; run.monitor != nullptr && done < bytes; done += 16) {
+        run.shifted[lane] = address + done;
+        run.watch(*plan.watched, touch, shared ? Space::kShared : Space::kGlobal, 1u << lane, run.shifted, 16);
+    }
+}
+
 const Step* copy_bulk(Run& run, const Step& step, uint32_t active) {
     const auto& plan = *static_cast<const CopyPlan*>(step.plan);
     const auto* sizes = run.row<const uint32_t>(plan.size);
@@ -135,6 +149,8 @@ const Step* copy_bulk(Run& run, const Step& step, uint32_t active) {
         if (source == nullptr) return nullptr;
         std::byte* destination = plan.to_shared ? run.shared(step, lane, to, bytes, true) : run.global(step, lane, to, bytes, true);
         if (destination == nullptr) return nullptr;
+        watch_bulk(run, plan, lane, Touch::kRead, plan.from_shared, from, bytes);
+        watch_bulk(run, plan, lane, Touch::kWrite, plan.to_shared, to, bytes);
         std::memmove(destination, source, bytes);
         if (!plan.from_shared) announce_bulk(run, plan, from, bytes);
         else if (!plan.to_shared) announce_bulk(run, plan, to, bytes);
@@ -181,6 +197,7 @@ bool decode_copy(Decoder& decoder, const Instruction& instruction) {
     AccessSite site = site_of(instruction, Operation::kAsyncCopy);
     site.bytes = uint8_t(plan->bytes);
     plan->accesses.push_back({decoder.add_site(site), 0, site.bytes});
+    plan->watched = &decoder.memory_plan();
     decoder.emit(copy, {}, kOrdered).plan = plan;
     return true;
 }
@@ -206,6 +223,7 @@ bool decode_bulk(Decoder& decoder, const Instruction& instruction) {
     site.bytes = 16;
     site.bulk = true;
     plan->accesses.push_back({decoder.add_site(site), 0, 16});
+    plan->watched = &decoder.memory_plan();
     decoder.emit(prefetch ? prefetch_bulk : copy_bulk, {}, kOrdered).plan = plan;
     return true;
 }

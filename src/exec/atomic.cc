@@ -201,6 +201,10 @@ const Step* update(Run& run, const Step& step, uint32_t active) {
     }
     if (shared != 0) arrival = std::max(arrival, run.announce(memory.accesses, Space::kShared, shared, run.addresses));
     if (plan.result) run.expect(step, arrival);
+    if (run.monitor != nullptr) [[unlikely]] {
+        if (const uint32_t lanes = active & ~shared; lanes != 0) run.watch(memory, Touch::kUpdate, Space::kGlobal, lanes, run.addresses, memory.width);
+        if (shared != 0) run.watch(memory, Touch::kUpdate, Space::kShared, shared, run.addresses, memory.width);
+    }
 
     const unsigned results = plan.result ? plan.vector : 0;
     for (uint32_t rest = active; rest != 0; rest &= rest - 1) {
@@ -266,7 +270,10 @@ bool decode_atomic(Decoder& decoder, const Instruction& instruction) {
     if (plan->update == nullptr || plan->vector > 8) return decoder.unsupported(), true;
 
     MemoryPlan& memory = plan->memory;
-    memory.index = decoder.memory_plan().index;
+    memory = decoder.memory_plan();
+    memory.ordering = ordering_of(instruction);
+    memory.ordering.strong = true;
+    memory.atomic = true;
     memory.space = instruction.space;
     memory.store = true;
     memory.width = uint8_t(plan->element_bytes * plan->vector);

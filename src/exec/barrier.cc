@@ -57,6 +57,7 @@ const Step* wait_at_barrier(Run& run, const Step& step, uint32_t active) {
         barrier.votes += uint32_t(std::popcount(bits & active));
     }
     if (run.listener != nullptr) run.listener->on_barrier(run.block->index, id, run.time);
+    if (plan.has_count) run.note_arrival(barrier_of(run.block->index, id));  // else all threads of the block will meet
     run.isolate(step, active);
     if (plan.kind == BarrierKind::kArrive) {
         run.check_barrier(*run.block, id);
@@ -78,11 +79,15 @@ const Step* cluster_barrier(Run& run, const Step& step, uint32_t active) {
         run.warp->cluster_phase = (run.warp->cluster_phase & ~active) | (cluster->phase ? active : 0);
         cluster->threads_arrived += uint32_t(std::popcount(active));
         cluster->time = std::max(cluster->time, run.time);
+        run.note_arrival(cluster_barrier_of(cluster->index));
         run.check_cluster(*cluster);
     }
     if (!plan.wait) return &step + 1;
     const uint32_t passed = run.warp->cluster_phase ^ (cluster->phase ? UINT32_MAX : 0);
-    if ((passed & active) == active) return &step + 1;
+    if ((passed & active) == active) {
+        run.note_leaving(cluster_barrier_of(cluster->index));
+        return &step + 1;
+    }
     run.isolate(step, active);
     run.park(&step + 1, SplitState::kClusterBarrier);
     return run.switch_split();
@@ -93,11 +98,16 @@ void nothing(Run&, const Step&, uint32_t) {}
 const Step* sync_lanes(Run& run, const Step& step, uint32_t active) {
     const auto* masks = run.row<const uint32_t>(step.rows[0]);
     const uint32_t members = masks[std::countr_zero(active)] & run.warp->live;
-    if ((members & ~active) == 0) return &step + 1;
-    return run.wait_for_lanes(step, members, active, nothing);
+    if ((members & ~active) != 0) return run.wait_for_lanes(step, members, active, nothing);
+    run.note_lanes(active);
+    return &step + 1;
 }
 
-const Step* fence(Run&, const Step& step, uint32_t) { return &step + 1; }
+/// Every access is done in order here; the monitor is told. `control`: only the block is to see the order.
+const Step* fence(Run& run, const Step& step, uint32_t) {
+    if (run.monitor != nullptr) [[unlikely]] run.monitor->on_fence(run.actor(), step.control != 0);
+    return &step + 1;
+}
 
 const Step* sleep(Run& run, const Step& step, uint32_t active) {
     const auto* nanoseconds = run.row<const uint32_t>(step.rows[0]);
@@ -158,6 +168,7 @@ const Step* use_mbarrier(Run& run, const Step& step, uint32_t active) {
         std::memcpy(&bits, at, 8);
         MbarrierWord word = MbarrierWord::from(bits);
         const auto value = int32_t(plan.value ? run.row<const uint32_t>(plan.value)[lane] : 1);
+        const Meeting meeting = run.mbarrier(plan.shared ? address : address - kSharedWindow);
         switch (plan.opcode) {
             case Opcode::kMbarrierInit: word = {value, value, 0, false}; break;
             case Opcode::kMbarrierInval: word = {}; break;
@@ -168,6 +179,7 @@ const Step* use_mbarrier(Run& run, const Step& step, uint32_t active) {
                 break;
             case Opcode::kMbarrierArriveDrop: word.expected -= plan.expects ? 1 : value; [[fallthrough]];
             case Opcode::kMbarrierArrive:
+                run.note_arrival(meeting);
                 if (plan.expects) word.transactions += value;
                 word.pending -= plan.expects ? 1 : value;
                 word.check();
@@ -177,6 +189,7 @@ const Step* use_mbarrier(Run& run, const Step& step, uint32_t active) {
                 if (plan.parity) phase = (run.row<const uint32_t>(plan.state)[lane] & 1) != 0;
                 else phase = run.row<const uint64_t>(plan.state)[lane] >> 63 != 0;
                 complete |= uint32_t(word.phase != phase) << lane;
+                if (word.phase != phase) run.note_leaving(meeting);
                 continue;
             }
         }
@@ -241,6 +254,7 @@ bool complete_transactions(Run& run, const Step& step, unsigned lane, uint64_t a
     uint64_t bits = 0;
     std::memcpy(&bits, at, 8);
     MbarrierWord word = MbarrierWord::from(bits);
+    run.note_arrival(run.mbarrier(address));
     word.transactions -= int32_t(bytes);
     if (arrive) --word.pending;
     word.check();
@@ -276,6 +290,12 @@ void Run::check_barrier(Block& b, unsigned id) {
     const uint32_t expected = barrier.expected != 0 ? barrier.expected : b.live;
     if (barrier.arrived == 0 || barrier.arrived < expected) return;
     const uint64_t at = barrier.time + kBarrierCycles;
+    uint32_t waiting = 0;
+    if (monitor != nullptr) {
+        for (const Warp& w : b.warps)
+            for (const Split& s : w.splits) waiting += s.state == SplitState::kBarrier && s.barrier == id ? uint32_t(std::popcount(s.mask)) : 0;
+        if (waiting == b.live) monitor->on_block(actor(b.warps[0]));
+    }
     for (Warp& w : b.warps) {
         bool woken = false;
         for (Split& s : w.splits)
@@ -285,7 +305,9 @@ void Run::check_barrier(Block& b, unsigned id) {
                 s.state = SplitState::kReady;
                 woken = true;
             }
-        if (woken) wake(w, at);
+        if (!woken) continue;
+        if (monitor != nullptr && waiting != b.live) monitor->on_leave(actor(w), barrier_of(b.index, id));
+        wake(w, at);
     }
     barrier = {};
 }
@@ -302,7 +324,9 @@ void Run::check_cluster(Cluster& c) {
                     s.state = SplitState::kReady;
                     woken = true;
                 }
-            if (woken) wake(w, c.time + kBarrierCycles);
+            if (!woken) continue;
+            if (monitor != nullptr) monitor->on_leave(actor(w), cluster_barrier_of(c.index));
+            wake(w, c.time + kBarrierCycles);
         }
 }
 
@@ -339,6 +363,7 @@ bool Run::check_lanes(bool force) {
                 ++s.next;
             }
         rows = first.frame->rows;
+        note_lanes(together);
         first.perform(*this, *first.next, together);
         any = true;
     }
@@ -359,7 +384,7 @@ bool decode_barrier(Decoder& decoder, const Instruction& instruction) {
         }
         case Opcode::kBarWarpSync: decoder.emit(sync_lanes, {decoder.source(instruction.operands[0], Type::kB32)}); return true;
         case Opcode::kMembar:
-        case Opcode::kFence: decoder.emit(fence, {}); return true;
+        case Opcode::kFence: decoder.emit(fence, {}).control = instruction.has(Suffix::kCta); return true;
         case Opcode::kNanosleep: decoder.emit(sleep, {decoder.source(instruction.operands[0], Type::kU32)}, kOrdered); return true;
         case Opcode::kMbarrierInit: case Opcode::kMbarrierInval: case Opcode::kMbarrierExpectTx: case Opcode::kMbarrierCompleteTx:
         case Opcode::kMbarrierArrive: case Opcode::kMbarrierArriveDrop: case Opcode::kMbarrierTestWait: case Opcode::kMbarrierTryWait:

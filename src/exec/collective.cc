@@ -32,6 +32,7 @@ const Step* collect(Run& run, const Step& step, uint32_t active) {
     if (plan.members) {
         const uint32_t members = run.row<const uint32_t>(plan.members)[std::countr_zero(active)] & run.warp->live;
         if ((members & ~active) != 0) return run.wait_for_lanes(step, members, active, plan.perform);
+        run.note_lanes(active);
     }
     plan.perform(run, step, active);
     return &step + 1;

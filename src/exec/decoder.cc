@@ -521,6 +521,8 @@ void Decoder::destinations(const Operand& operand, std::vector<Row>& rows) const
 MemoryPlan& Decoder::memory_plan() {
     MemoryPlan& plan = code_.plans.emplace_back();
     plan.index = uint32_t(code_.plans.size() - 1);
+    plan.function = function_index_;
+    plan.instruction = original_[index_];
     return plan;
 }
 

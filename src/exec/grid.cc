@@ -74,7 +74,7 @@ void Run::start_block(Sm& s, uint32_t slot, uint64_t at) {
         b.rank = uint32_t(rank);
         b.id = {uint32_t(cluster % all.x * c.x + rank % c.x), uint32_t(cluster / all.x % all.y * c.y + rank / c.x % c.y),
                 uint32_t(cluster / all.x / all.y * c.z + rank / c.x / c.y)};
-        if (rank == 0) clusters.emplace_back();
+        if (rank == 0) clusters.emplace_back().index = cluster;
         b.cluster = &clusters.back();
         b.cluster->blocks.push_back(&b);
         b.cluster->threads_live += uint32_t(launch.block.count());
@@ -125,6 +125,7 @@ void Run::start_block(Sm& s, uint32_t slot, uint64_t at) {
     ++s.resident;
     ++live_blocks;
     if (listener != nullptr) listener->on_block_start(b.index, s.index, slot, at);
+    if (monitor != nullptr) monitor->on_start(actor(b.warps[0]));
 }
 
 void Run::threads_ended(Block& b, uint32_t count) {
@@ -293,6 +294,7 @@ GridResult run_grid(const Kernel& kernel, const Launch& launch, DeviceMemory& me
     Run run{.kernel = kernel, .code = kernel.code(), .launch = launch, .memory = memory, .machine = effective, .sinks = sinks,
             .module = kernel.program().module(), .result = result};
     run.listener = listener;
+    run.monitor = sinks.monitor;
     run.warps_per_block = warps;
     run.blocks = launch.grid.count();
     run.ranges.resize(run.code.plans.size());

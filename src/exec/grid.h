@@ -13,6 +13,7 @@
 #include "exec/access.h"
 #include "exec/device_memory.h"
 #include "exec/fault.h"
+#include "exec/monitor.h"
 #include "exec/program.h"
 #include "exec/texture.h"
 
@@ -43,6 +44,7 @@ struct Sinks {
     DeviceHeap* heap = nullptr;                     ///< without it device malloc returns null
     const std::atomic<bool>* stop = nullptr;        ///< set by another thread or a signal handler: the grid ends with kInterrupted
     uint64_t start_ns = 0;                          ///< %globaltimer at the kernel's start
+    Monitor* monitor = nullptr;
 };
 
 /// How often one PTX instruction ran.

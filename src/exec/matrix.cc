@@ -72,6 +72,7 @@ const Step* move_matrices(Run& run, const Step& step, uint32_t active) {
     }
     const uint64_t arrival = run.announce(plan.memory.accesses, Space::kShared, addressing, run.addresses);
     if (!plan.store) run.expect(step, arrival);
+    if (run.monitor != nullptr) run.watch(plan.memory, plan.store ? Touch::kWrite : Touch::kRead, Space::kShared, addressing, run.addresses, 16);
     for (unsigned i = 0; i < plan.count; ++i) {
         if (!step.rows[i]) continue;
         auto* values = run.row<uint32_t>(step.rows[i]);
@@ -130,6 +131,7 @@ const Step* move_fragment(Run& run, const Step& step, uint32_t active) {
             if (reg >= plan.distinct) continue;  // the same elements again
             const uint64_t arrival = run.announce(plan.memory.accesses, space, kFullMask, run.addresses);
             if (!plan.store) run.expect(step, arrival);
+            if (run.monitor != nullptr) run.watch(plan.memory, plan.store ? Touch::kWrite : Touch::kRead, space, kFullMask, run.addresses, group_bytes);
         }
     }
     return &step + 1;
@@ -156,6 +158,7 @@ bool decode_matrices(Decoder& decoder, const Instruction& instruction) {
     plan->store = instruction.opcode == Opcode::kStmatrix;
     plan->count = instruction.has(Suffix::kX4) ? 4 : instruction.has(Suffix::kX2) ? 2 : 1;
     plan->transposed = instruction.has(Suffix::kTrans);
+    plan->memory = decoder.memory_plan();
     plan->memory.space = instruction.space;
     std::vector<Row> rows;
     if (plan->store) decoder.sources(instruction.operands[1], Type::kB32, rows);
@@ -176,6 +179,7 @@ bool decode_fragment(Decoder& decoder, const Instruction& instruction) {
     plan->fragment = fragment;
     plan->store = instruction.opcode == Opcode::kWmmaStore;
     plan->row_major = instruction.has(Suffix::kRow);
+    plan->memory = decoder.memory_plan();
     plan->memory.space = instruction.space;
     std::vector<Row> rows;
     const auto& operands = instruction.operands;

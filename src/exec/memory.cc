@@ -49,6 +49,8 @@ inline void note(Run& run, const Step& step, const MemoryPlan& plan, Space space
     const uint64_t arrival = run.announce(plan.accesses, space, active, run.addresses);
     if (!plan.store) run.expect(step, arrival);
     else if (run.listener != nullptr) run.warp->way_out_free = std::max(run.warp->way_out_free, arrival);
+    if (run.monitor != nullptr && space != Space::kConst) [[unlikely]]
+        run.watch(step, plan, plan.store ? Touch::kWrite : Touch::kRead, space, active, run.addresses);
 }
 
 void transfer(Run& run, const Step& step, const MemoryPlan& plan, const uint64_t* addresses, int64_t delta, uint32_t mask, bool contiguous) {
@@ -237,6 +239,11 @@ const Step* zero_bulk(Run& run, const Step& step, uint32_t active) {
         if (sizes[lane] > UINT32_MAX) return run.fail_access(FaultKind::kOutOfBounds, step, lane, address, UINT32_MAX, true);
         std::byte* to = run.shared(step, lane, address, uint32_t(sizes[lane]), true);
         if (to == nullptr) return nullptr;
+        if (run.monitor != nullptr)
+            for (uint64_t at = address; at < address + sizes[lane]; at += 8) {
+                run.addresses[lane] = at;
+                run.watch(plan, Touch::kWrite, Space::kShared, 1u << lane, run.addresses, 8);
+            }
         std::memset(to, 0, sizes[lane]);
     }
     return &step + 1;
@@ -412,6 +419,17 @@ AccessSite site_of(const Instruction& instruction, Operation operation) {
     return site;
 }
 
+Ordering ordering_of(const Instruction& instruction) {
+    Ordering ordering;
+    for (const Suffix suffix : instruction.suffixes) {
+        ordering.release |= suffix == Suffix::kRelease || suffix == Suffix::kAcqRel;
+        ordering.block_scope |= suffix == Suffix::kCta;
+        ordering.strong |= suffix == Suffix::kVolatile || suffix == Suffix::kRelaxed || suffix == Suffix::kAcquire || suffix == Suffix::kMmio;
+    }
+    ordering.strong |= ordering.release;
+    return ordering;
+}
+
 bool is_poll(const Instruction& instruction) {
     return instruction.has(Suffix::kVolatile) || instruction.has(Suffix::kRelaxed) || instruction.has(Suffix::kAcquire) ||
            instruction.has(Suffix::kMmio) || instruction.has(Suffix::kCv);
@@ -467,6 +485,8 @@ bool decode_memory(Decoder& decoder, const Instruction& instruction) {
     plan->element_bytes = uint8_t(std::max(1u, ptx::bits(type) / 8));
     plan->vector = uint8_t(rows.size());
     plan->width = uint8_t(plan->element_bytes * plan->vector);
+    plan->row_stride = uint8_t(row_bytes(bits) / kWarpLanes);
+    plan->ordering = ordering_of(instruction);
     plan->polls = !store && is_poll(instruction);
     plan->move = rows.size() <= 8 ? move_functions().find(plan->element_bytes, row_bytes(bits) / kWarpLanes, is_signed(type), store) : nullptr;
     if (plan->move == nullptr || !std::has_single_bit(unsigned(plan->width))) return decoder.unsupported("this width"), true;

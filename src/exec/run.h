@@ -117,6 +117,7 @@ struct Block {
 
 /// Blocks that run side by side and may touch each other's shared memory.
 struct Cluster {
+    uint64_t index = 0;
     std::vector<Block*> blocks;
     uint32_t threads_arrived = 0, threads_live = 0;
     bool phase = false;                      ///< of barrier.cluster
@@ -157,6 +158,7 @@ struct Run {
     Block* block = nullptr;
     Sm* sm = nullptr;
     Listener* listener = nullptr;
+    Monitor* monitor = nullptr;
 
     const Kernel& kernel;
     const Code& code;
@@ -254,6 +256,24 @@ struct Run {
     std::string text_at(const Step& step, unsigned lane, uint64_t address, size_t limit = 65536);
     uint32_t shared_bytes = 0;               ///< of each block
     const MoveFunctions& moves = move_functions();
+
+    // --- the monitor, only where there is one (watch.cc) ---
+    void watch(const Step& step, const MemoryPlan& plan, Touch touch, Space space, uint32_t active, const uint64_t* at);
+    /// The same where neither a MemoryPlan's width nor its kind of access is meant.
+    void watch(const MemoryPlan& plan, Touch touch, Space space, uint32_t active, const uint64_t* at, uint32_t bytes);
+    Actor actor() const { return actor(*warp); }
+    static Actor actor(const Warp& w);
+    void note_lanes(uint32_t together) {
+        if (monitor != nullptr) [[unlikely]] monitor->on_lanes(actor(), together);
+    }
+    void note_arrival(Meeting meeting) {
+        if (monitor != nullptr) [[unlikely]] monitor->on_arrive(actor(), meeting);
+    }
+    void note_leaving(Meeting meeting) {
+        if (monitor != nullptr) [[unlikely]] monitor->on_leave(actor(), meeting);
+    }
+    /// The meeting at an mbarrier, by its address in shared space.
+    Meeting mbarrier(uint64_t address) const;
 
     // --- barriers (barrier.cc) ---
     /// Lets the waiting threads go on if enough have arrived.

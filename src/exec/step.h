@@ -12,6 +12,7 @@
 
 #include "exec/access.h"
 #include "exec/lane_op.h"
+#include "exec/monitor.h"
 #include "exec/move.h"
 #include "exec/program.h"
 #include "ptx/module.h"
@@ -77,10 +78,14 @@ struct Access {
 
 /// What the handler of a load or store must know.
 struct MemoryPlan {
-    uint32_t index = 0;             ///< among the kernel's plans: for caches of allocations
+    uint32_t index = 0;             ///< among the kernel's plans: for caches of allocations, and the monitor's Use::place
+    uint32_t function = 0, instruction = 0;  ///< index into the module, into the function's body
     ptx::Space space = ptx::Space::kGeneric;
     bool store = false, polls = false;  ///< polls: may be how a thread waits for another one
+    bool atomic = false;
     uint8_t element_bytes = 4, vector = 1, width = 4;
+    uint8_t row_stride = 4;         ///< bytes of a register row a lane
+    Ordering ordering;
     Move move = nullptr;
     Row base;                       ///< 64- or 32-bit addresses; none: `offset` is the address
     bool base_is_32bit = false;

@@ -220,6 +220,7 @@ Fault read_fault(const Node& node) {
     if (node.has("warning")) fault.warning = node.member("warning").boolean();
     if (node.has("launch")) fault.launch = node.member("launch").integer<uint64_t>();
     if (node.has("where")) fault.where = read_frames(node.member("where"));
+    if (node.has("other")) fault.other = read_frames(node.member("other"));
     if (node.has("numbers")) fault.numbers = read_metrics(node.member("numbers"), kAny);
     return fault;
 }

@@ -266,6 +266,10 @@ void write(Writer& json, const Fault& fault) {
         json.key("where").array([&] {
             for (const Frame& frame : fault.where) write(json, frame);
         });
+        if (!fault.other.empty())
+            json.key("other").array([&] {
+                for (const Frame& frame : fault.other) write(json, frame);
+            });
         write(json.key("numbers"), fault.numbers);
     });
 }

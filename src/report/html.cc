@@ -158,7 +158,7 @@ std::string html(const analysis::Summary& summary) {
     for (const analysis::TransferRow& row : summary.transfers)
         rows.push_back({{"kind", row.kind}, {"memory", row.memory}, {"count", row.count}, {"bytes", row.bytes}, {"duration_ns", row.duration_ns}});
     for (const profile::Fault& fault : profile.faults)
-        faults.push_back({{"kind", fault.kind}, {"message", fault.message}, {"warning", fault.warning}, {"where", frames(fault.where)}});
+        faults.push_back({{"kind", fault.kind}, {"message", fault.message}, {"warning", fault.warning}, {"where", frames(fault.where)}, {"other", frames(fault.other == fault.where ? std::vector<profile::Frame>() : fault.other)}});
     const Json gpu = Json::parse(profile.gpu_json, nullptr, false);
     const Json data = {{"gpu", profile.gpu_name}, {"memory", gpu.is_object() && gpu.contains("memory_type") ? gpu["memory_type"] : Json("device memory")},
                        {"backend", profile.backend}, {"argv", profile.argv}, {"settings", profile.settings}, {"total_ns", summary.total_ns}, {"kernels", kernels},

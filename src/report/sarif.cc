@@ -79,6 +79,12 @@ std::string sarif(const analysis::Summary& summary, const std::string& root) {
         for (const profile::Frame& frame : fault.where)
             if (!frame.file.empty() && places.empty()) places.push_back(location(frame.file, frame.line, root));
         if (!places.empty()) result["locations"] = places;
+        for (const profile::Frame& frame : fault.other)
+            if (!frame.file.empty()) {
+                result["relatedLocations"] = {location(frame.file, frame.line, root)};
+                result["relatedLocations"][0]["message"] = {{"text", "the other thread"}};
+                break;
+            }
         results.push_back(result);
     }
     Json listed = Json::array();

@@ -217,18 +217,24 @@ std::string overview(const Style& style, const Summary& summary) {
     return out;
 }
 
-std::string fault_text(const Style& style, const profile::Profile& profile, const profile::Fault& fault) {
-    std::string out = paint(style, fault.warning ? Color::kYellow : Color::kRed, fault.warning ? "warning: " : "fault: ");
-    out += wrap(printable(fault.message), style.width - 9, 2) + "\n";
-    for (size_t i = 0; i < fault.where.size(); ++i) {
-        const profile::Frame& frame = fault.where[i];
+std::string places_text(const Style& style, const profile::Profile& profile, const std::vector<profile::Frame>& frames, std::string_view first) {
+    std::string out;
+    for (size_t i = 0; i < frames.size(); ++i) {
+        const profile::Frame& frame = frames[i];
         if (frame.file.empty()) continue;
-        out += "  " + std::string(i == 0 ? "" : "inlined into ") + paint(style, Color::kCyan, fmt::format("{}:{}", printable(file_name(frame.file)), frame.line));
+        out += "  " + std::string(i == 0 ? first : "inlined into ") + paint(style, Color::kCyan, fmt::format("{}:{}", printable(file_name(frame.file)), frame.line));
         const std::string text = printable(analysis::source_text(profile, frame.file, frame.line));
         if (!text.empty()) out += "  " + fit(style, text, style.width > 30 ? style.width - 30 : 10);
         out += "\n";
     }
     return out;
+}
+
+std::string fault_text(const Style& style, const profile::Profile& profile, const profile::Fault& fault) {
+    std::string out = paint(style, fault.warning ? Color::kYellow : Color::kRed, fault.warning ? "warning: " : fault.ended_kernel() ? "fault: " : "error: ");
+    out += wrap(printable(fault.message), style.width - 9, 2) + "\n";
+    out += places_text(style, profile, fault.where, "");
+    return fault.other == fault.where ? out : out + places_text(style, profile, fault.other, "and ");
 }
 
 std::string transfer_text(const Style& style, const Summary& summary) {

@@ -29,7 +29,7 @@ void add_output_options(CLI::App& command, cli::Outputs& outputs) {
 }
 
 struct RunWords {
-    std::string l1 = "default", nvcc_flags;
+    std::string l1 = "default", uninitialized = "warn", nvcc_flags;
     bool warm = false, cold = false;
 };
 
@@ -46,6 +46,9 @@ void add_run_options(CLI::App& command, cli::RunOptions& options, RunWords& word
     command.add_flag_function("--no-what-if", [&](int64_t) { options.settings.what_if_s = 0; }, "Try no changes: faster, without advice");
     command.add_option("--kernel-timeout", options.settings.kernel_timeout_s, "End a kernel that runs longer than this")->check(CLI::NonNegativeNumber)->option_text("SECONDS");
     command.add_option("--error-exitcode", options.error_exit_code, "Exit status when a kernel faulted (default: the program's own)")->check(CLI::Range(1, 255))->option_text("N");
+    command.add_flag("!--no-race-check", options.settings.race_check, "Do not look for races on shared and global memory: faster");
+    command.add_option("--uninitialized", words.uninitialized, "Reads of device memory that nothing has written: warnings (default), errors, or not looked for")
+        ->check(CLI::IsMember({"warn", "error", "off"}))->option_text("warn|error|off");
     command.add_flag("--leaks", options.settings.report_leaks, "List device memory that was never freed");
     command.add_option("--nvcc-flags", words.nvcc_flags, "Further flags for compiling a .cu file; NVCC_APPEND_FLAGS is respected too")->option_text("'FLAGS'");
 }
@@ -90,6 +93,8 @@ int run(cli::RunOptions& options, const RunWords& words, const cli::Outputs& out
     using L1 = emulator::Settings::L1;
     options.settings.l1 = words.l1 == "on" ? L1::kOn : words.l1 == "off" ? L1::kOff : L1::kDefault;
     options.settings.cold = !words.warm;
+    using Undefined = emulator::Settings::Undefined;
+    options.settings.undefined = words.uninitialized == "error" ? Undefined::kError : words.uninitialized == "off" ? Undefined::kOff : Undefined::kWarn;
     options.nvcc_flags = cli::words(words.nvcc_flags);
     return cli::run_program(options, outputs);
 }

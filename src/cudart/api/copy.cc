@@ -101,11 +101,14 @@ cudaError_t copy(Runtime& runtime, Context& context, const CopyCall& call, cudaS
         : outof                         ? Direction::kDeviceToHost
                                         : Direction::kHostToHost;
     const Place& host_side = into && !outof ? source : target;
-    emulator::Timeline::Span span = context.transfer(direction, memory_name(runtime, host_side, to.array || from.array), target.device() ? to.address : 0,
-                                                     source.device() ? from.address : 0, uint64_t(width) * height * depth, id);
+    context.transfer(direction, memory_name(runtime, host_side, to.array || from.array), target.device() ? to.address : 0,
+                     source.device() ? from.address : 0, uint64_t(width) * height * depth, id);
+    const auto dense = [&](uint64_t bytes) { return bytes == uint64_t(width) * height * depth; };
+    if (source.allocation) context.touched(from.address, from_bytes, false, dense(from_bytes), id);
+    if (target.allocation) context.touched(to.address, to_bytes, true, dense(to_bytes), id);
     // Asynchronous copies of pageable memory wait as well; copies inside the device never do.
     bool waits = direction != Direction::kDeviceToDevice && (!async || target.where == Where::kPageable || source.where == Where::kPageable);
-    if (waits) context.timeline().host_waits(span.end);
+    if (waits) context.timeline().host_waits(context.timeline().moment(id));
     return cudaSuccess;
 }
 
@@ -175,8 +178,9 @@ cudaError_t fill(Runtime& runtime, Context& context, const FillCall& call, cudaS
     for (size_t z = 0; z < call.depth; ++z)
         for (size_t y = 0; y < call.height; ++y) context.memory().fill(begin + z * call.slice + y * call.pitch, value, call.element_bytes, call.width);
     const bool on_device = allocation->region == Region::kDevice || allocation->region == Region::kManaged;
-    const auto span = context.transfer(Direction::kMemset, on_device ? "device" : "pinned", on_device ? begin : 0, 0, uint64_t(width) * call.height * call.depth, id);
-    if (!async && !on_device) context.timeline().host_waits(span.end);   // memset of device memory does not wait
+    context.transfer(Direction::kMemset, on_device ? "device" : "pinned", on_device ? begin : 0, 0, uint64_t(width) * call.height * call.depth, id);
+    context.touched(begin, bytes, true, bytes == uint64_t(width) * call.height * call.depth, id);
+    if (!async && !on_device) context.timeline().host_waits(context.timeline().moment(id));   // memset of device memory does not wait
     return cudaSuccess;
 }
 

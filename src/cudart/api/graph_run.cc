@@ -98,23 +98,20 @@ cudaError_t run(Runtime& runtime, Context& context, const Executable& executable
     Timeline& timeline = context.timeline();
     emulator::Stream whole;
     if (!resolve(runtime, stream, whole)) return cudaErrorInvalidResourceHandle;
-    const double start = std::max(timeline.end_of(whole), timeline.host());
-    std::vector<double> ends;
-    double last = start;
+    const Timeline::Moment start = timeline.moment(whole);
+    std::vector<Timeline::Moment> ends;
     for (const Executable::Step& step : executable.steps) {
         const cudaStream_t lane = step.lane == 0 ? stream : executable.lanes[step.lane - 1];
         emulator::Stream id;
         if (!resolve(runtime, lane, id)) return cudaErrorInvalidResourceHandle;
-        double ready = start;
-        for (const size_t before : step.after) ready = std::max(ready, ends[before]);
-        timeline.wait(id, ready);
+        timeline.wait(id, start);
+        for (const size_t before : step.after) timeline.wait(id, ends[before]);
         if (step.enabled)
             if (cudaError_t error = perform(runtime, context, step.call, lane)) return error;
         if (runtime.sticky != cudaSuccess) return cudaSuccess;   // as a launch: whoever waits for it is told
-        ends.push_back(std::max(ready, timeline.end_of(id)));
-        last = std::max(last, ends.back());
+        ends.push_back(timeline.moment(id));
     }
-    timeline.wait(whole, last);
+    for (const Timeline::Moment& end : ends) timeline.wait(whole, end);
     return cudaSuccess;
 }
 

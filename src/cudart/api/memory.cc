@@ -23,6 +23,7 @@ cudaError_t allocate(Context& context, void** out, size_t bytes, Region region, 
     const Allocation* allocation = context.memory().allocate(bytes, region, name);
     if (!allocation) return cudaErrorMemoryAllocation;
     context.mapped(*allocation);
+    if (region == Region::kDevice) context.undefined(*allocation);
     *out = reinterpret_cast<void*>(allocation->begin);
     return cudaSuccess;
 }
@@ -184,6 +185,7 @@ LANESCOPE_API cudaError_t cudaFreeAsync(void* pointer, cudaStream_t stream) {
         if (!allocation || allocation->begin != address_of(pointer) || allocation->region != Region::kDevice) return cudaErrorInvalidValue;
         if (runtime.captures)
             if (const std::optional<cudaError_t> done = captured(runtime, stream, NoCall{cudaGraphNodeTypeMemFree, pointer})) return *done;
+        context.unmapped(*allocation);
         return context.memory().release(allocation->begin) ? cudaSuccess : cudaErrorInvalidValue;
     });
 }

@@ -70,7 +70,7 @@ struct Node;
 
 struct Event {
     bool recorded = false, timing = true;
-    double time = 0;                              ///< device time in ns
+    emulator::Timeline::Moment moment;
     std::shared_ptr<Capture> capture;             ///< recorded in a capturing stream, behind these nodes
     std::vector<Node*> captured;
 };

@@ -52,7 +52,7 @@ LANESCOPE_API cudaError_t cudaStreamDestroy(cudaStream_t stream) {
 LANESCOPE_API cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
     return with_stream(stream, [&](Runtime& runtime, Context& context, emulator::Stream id) {
         if (const std::optional<cudaError_t> error = refused(runtime, stream)) return *error;
-        context.timeline().host_waits(context.timeline().end_of(id));
+        context.timeline().host_waits(context.timeline().moment(id));
         return cudaSuccess;
     });
 }
@@ -148,7 +148,7 @@ LANESCOPE_API cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream
             if (const auto done = captured_record(runtime, stream, event, *state, flags & cudaEventRecordExternal)) return *done;
         context.settle_managed();   // what the host has touched until now is not part of what the event times
         state->recorded = true;
-        state->time = std::max(context.timeline().end_of(id), context.timeline().host());
+        state->moment = context.timeline().moment(id);
         return cudaSuccess;
     });
 }
@@ -161,7 +161,7 @@ LANESCOPE_API cudaError_t cudaEventSynchronize(cudaEvent_t event) {
         Event* state = event_of(runtime, event);
         if (!state) return cudaErrorInvalidResourceHandle;
         if (state->capture && state->capture->active) return cudaErrorCapturedEvent;
-        context.timeline().host_waits(state->time);
+        context.timeline().host_waits(state->moment);
         return cudaSuccess;
     });
 }
@@ -173,7 +173,7 @@ LANESCOPE_API cudaError_t cudaEventElapsedTime(float* ms, cudaEvent_t start, cud
         Event *first = event_of(runtime, start), *second = event_of(runtime, end);
         if (!ms) return cudaErrorInvalidValue;
         if (!first || !second || !first->timing || !second->timing || !first->recorded || !second->recorded) return cudaErrorInvalidResourceHandle;
-        *ms = float((second->time - first->time) / 1e6);
+        *ms = float((second->moment.time - first->moment.time) / 1e6);
         return cudaSuccess;
     });
 }
@@ -185,7 +185,7 @@ LANESCOPE_API cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t e
         if (!state) return cudaErrorInvalidResourceHandle;
         if (runtime.captures)
             if (const auto done = captured_wait(runtime, stream, event, *state, flags & cudaEventWaitExternal)) return *done;
-        if (state->recorded) context.timeline().wait(id, state->time);
+        if (state->recorded) context.timeline().wait(id, state->moment);
         return cudaSuccess;
     });
 }
