@@ -1,4 +1,5 @@
 // A filter down the columns of an image that begins 16 bytes after a sector, behind a header; after: it begins at one.
+// No advice comes of it: an H200 takes the same time for both (docs/records/advice-h200.md).
 #include "pair.h"
 
 constexpr int kTaps = 32, kWidth = 1024, kHeader = 4;

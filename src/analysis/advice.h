@@ -23,7 +23,7 @@ struct Advice {
 
 /// The changes that gain, the best of those that concern the same accesses, largest gain first. A change gains if the kernel takes
 /// kLeastTimeGain and `chance_ns` less time (one trip to memory more or less is chance), or asks memory and link for kLeastTrafficGain
-/// fewer bytes in no more time.
+/// fewer bytes in no more time. What only aligns gains by bytes alone.
 std::vector<Advice> advise(const profile::Launch& launch, double chance_ns);
 constexpr double kLeastTimeGain = 0.02, kLeastTrafficGain = 0.1;
 

@@ -31,6 +31,8 @@ TEST(Advice, OnlyWhatGains) {
     EXPECT_EQ(advice_of({tried("tile_staging", 10000, 10000, 1e6, 5e5)}).size(), 1u) << "half the traffic in the same time";
     EXPECT_EQ(advice_of({tried("tile_staging", 10000, 10000, 0, 0)}).size(), 0u);
     EXPECT_EQ(advice_of({tried("tile_staging", 10000, 11000, 1e6, 5e5)}).size(), 0u) << "slower";
+    EXPECT_EQ(advice_of({tried("pitch", 10000, 5000)}).size(), 0u) << "look-ups in L1 cost less than the model says";
+    EXPECT_EQ(advice_of({tried("pitch", 10000, 9000, 1e6, 5e5)}).size(), 1u);
     EXPECT_EQ(advice_of({tried("of_a_later_version", 10000, 5000)}).size(), 0u);
 }
 

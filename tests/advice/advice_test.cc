@@ -75,9 +75,19 @@ TEST_P(AdvisedProgram, GainsWhatWasPredicted) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Examples, AdvisedProgram,
-                         ::testing::Values("tile_staging", "structure_of_arrays", "blocked_arrays", "interleaved_threads", "shared_padding", "shared_swizzle", "alignment", "pitch",
-                                           "wider_access", "read_only_path", "device_memory", "array_in_shared"),
+                         ::testing::Values("tile_staging", "structure_of_arrays", "blocked_arrays", "interleaved_threads", "shared_padding", "shared_swizzle", "wider_access", "read_only_path", "device_memory", "array_in_shared"),
                          [](const auto& each) { return std::string(each.param); });
+
+// Measured on an H200, these gain nothing (docs/records/advice-h200.md): they are tried, and not advised.
+TEST(NotAdvised, WhatOnlyAligns) {
+    for (const char* name : {"alignment", "pitch"}) {
+        const profile::Profile profile = run(EXAMPLES "advice/" + std::string(name) + ".cu");
+        const analysis::Summary summary = analysis::summarize(profile);
+        const KernelSummary& before = kernel(summary, "before");
+        EXPECT_GT(before.tried, 0u) << name;
+        for (const analysis::Advice& advice : before.advice) EXPECT_NE(advice.text->key, name);
+    }
+}
 
 /// Patterns that look bad and cost nothing, at a size where a cost would show.
 const profile::Profile& traps() {
@@ -96,7 +106,7 @@ TEST_P(Trap, HasNoAdvice) {
     EXPECT_THAT(trap.verdict, ::testing::HasSubstr("o action needed."));
 }
 
-INSTANTIATE_TEST_SUITE_P(Cases, Trap, ::testing::Values("records_of_three", "records_of_four", "records_of_two_doubles", "uniform", "copy", "padded_tile", "matmul", "stencil"),
+INSTANTIATE_TEST_SUITE_P(Cases, Trap, ::testing::Values("offset_by_one", "records_of_three", "records_of_four", "records_of_two_doubles", "uniform", "copy", "padded_tile", "matmul", "stencil"),
                          [](const auto& each) { return std::string(each.param); });
 
 /// docs/tutorial: each run's advice leads to the next program, and the limits of examples/ci hold for the last.
