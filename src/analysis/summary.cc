@@ -9,6 +9,7 @@
 #include <map>
 #include <tuple>
 
+#include "analysis/bound.h"
 #include "analysis/pattern.h"
 #include "profile/catalogue.h"
 
@@ -286,6 +287,10 @@ void fill(KernelSummary& kernel, const profile::Profile& profile) {
     for (const SourceRow& line : kernel.lines) kernel.cost += line.cost;
     judge(kernel);
     find_advice(kernel, profile);
+    const auto time_of = [](const Launch* launch) { return counter(launch->metrics, "gpu__time_duration.sum"); };
+    const Launch& longest = **std::max_element(kernel.launches.begin(), kernel.launches.end(), [&](auto a, auto b) { return time_of(a) < time_of(b); });
+    kernel.bound = describe_bound(longest);
+    kernel.bandwidth = describe_bandwidth(longest.metrics);
     for (const profile::Fault& fault : profile.faults)
         for (const Launch* launch : kernel.launches)
             if (fault.ended_kernel() && fault.launch == launch->index) {

@@ -64,6 +64,7 @@ struct KernelSummary {
     Grade grade = Grade::kGood;
     std::string headline;                     ///< the verdict in a few words: "line 31: 32 sectors, not 4"
     std::string verdict;                      ///< one or two sentences
+    std::string bound, bandwidth;             ///< a sentence or two each, of the longest launch; empty: not known
     const SourceRow* worst = nullptr;         ///< line of the verdict
     std::vector<Advice> advice;               ///< changes that gain, by the model's replay; the largest gain first
     size_t tried = 0;                         ///< changes that were replayed, useful or not; 0: nothing is known of gains

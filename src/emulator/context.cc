@@ -187,6 +187,9 @@ exec::Machine Context::machine(const Occupancy& occupancy, uint64_t block_shared
     machine.schedulers = gpu_.schedulers_per_sm;
     machine.clock_khz = uint32_t(gpu_.clock_mhz * 1000);
     machine.blocks_launched_per_clock = gpu_.blocks_launched_per_clock;
+    const timing::LaunchCosts costs = timing::launch_costs(gpu_);
+    machine.block_turnaround = cycles(costs.block_turnaround, 0);
+    machine.warp_launch = costs.warp_launch * gpu_.clock_mhz / 1000;
     machine.compute_capability = gpu_.compute_capability;
     machine.shared_bytes_per_sm = uint32_t(std::max(occupancy.shared_config_bytes, block_shared_bytes));
     machine.global_latency = cycles(gpu_.l2_latency_ns, machine.global_latency);
@@ -212,7 +215,24 @@ Context::Simulated Context::simulate(const LaunchRequest& request, const KernelR
     if (request.cooperative) launch.grid_workspace = grid_workspace_;
     out.result = exec::run_grid(kernel, launch, *memory_, machine(out.fit, shared), accounting, sinks);
     if (accounting) out.result.cycles = std::max(out.result.cycles, model_.end_launch());
-    out.duration_ns = double(out.result.cycles) / gpu_.clock_mhz * 1000 + gpu_.launch_overhead_ns;
+    timing::KernelWork& work = out.work;
+    work = {.cycles = out.result.cycles, .parameters = kernel.parameter_bytes() != 0, .blocks = request.grid.count(),
+            .warp_instructions = out.result.warp_instructions, .active_cycles = out.result.active_cycles, .warp_cycles = out.result.warp_cycles};
+    if (accounting) {
+        const memory::Busy busy = model_.busy();
+        work.l1 = busy.l1;
+        work.shared = busy.shared;
+        work.constant = busy.constant;
+        work.l2 = busy.l2;
+        work.l2_atomics = busy.l2_atomics;
+        work.l2_sectors = busy.l2_sectors;
+        work.dram = busy.dram;
+        work.link = busy.link;
+        const auto add = [&](const memory::Counters& site) { work.dram_bytes += double(site.dram_read_bytes + site.dram_write_bytes); };
+        add(model_.unattributed());
+        for (const memory::Counters& site : model_.sites()) add(site);
+    }
+    out.duration_ns = timing::kernel_ns(gpu_, work.cycles, work.parameters);
     return out;
 }
 
@@ -243,7 +263,7 @@ LaunchResult Context::launch(const LaunchRequest& request) {
                                  gpu_.compute_capability < 70);
     const auto started = std::chrono::steady_clock::now();
     const Simulated simulated = simulate(request, known, chosen ? &accounting : nullptr, 0, sinks);
-    const auto& [result, fit, execution] = simulated;
+    const auto& [result, fit, work, execution] = simulated;
     const std::chrono::duration<double> took = std::chrono::steady_clock::now() - started;
     std::fflush(stdout);
     profile::Launch record;
@@ -281,11 +301,9 @@ LaunchResult Context::launch(const LaunchRequest& request) {
             {"launch__shared_mem_config_size", double(fit.shared_config_bytes)},
         });
         if (!settings_.counts_only) {
-            double active = 0;
-            for (uint64_t cycles : result.sm_cycles) active += double(cycles);
-            record.metrics["gpu__time_duration.sum"] = duration;
-            record.metrics["sm__cycles_elapsed.max"] = double(result.cycles);
-            record.metrics["sm__cycles_active.avg"] = active / double(gpu_.sms);
+            timing::KernelWork done = work;
+            done.migration_ns = duration - execution;
+            timing::add_kernel_time(gpu_, done, record);
         }
         if (known.registers_estimated)
             record.notes.push_back("registers a thread are an estimate from the PTX: neither machine code for this GPU nor ptxas was there");

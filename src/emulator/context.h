@@ -30,6 +30,7 @@
 #include "exec/texture.h"
 #include "gpu/description.h"
 #include "memory/model.h"
+#include "timing/kernel_time.h"
 
 namespace lanescope::emulator {
 
@@ -146,6 +147,7 @@ private:
     struct Simulated {
         exec::GridResult result;
         Occupancy fit;
+        timing::KernelWork work;
         double duration_ns = 0;
     };
     /// Runs the grid, with its accesses counted and timed where `accounting` is given; nothing is recorded. `more_shared_bytes`: what a changed program would take a block.

@@ -44,6 +44,7 @@ const Step* end_threads(Run& run, const Step& step, uint32_t ending) {
     }
     run.warp->live &= ~ending;
     run.time = std::max(run.time, run.warp->way_out_free);
+    if (run.warp->live == 0) run.sm->warp_cycles += run.time - run.warp->started;
     const Step* next = run.end_lanes(ending, &step + 1);
     run.threads_ended(*run.block, uint32_t(std::popcount(ending)));
     if (run.warp->live != 0) run.check_lanes(false);

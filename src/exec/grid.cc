@@ -60,6 +60,7 @@ void Run::set_ready(Warp& w) {
 }
 
 void Run::start_block(Sm& s, uint32_t slot, uint64_t at) {
+    if (s.resident == 0) s.active_since = at;
     Block& b = s.blocks[slot];
     const Dim3& grid = launch.grid;
     const Dim3& c = launch.cluster;
@@ -96,7 +97,7 @@ void Run::start_block(Sm& s, uint32_t slot, uint64_t at) {
         w.index = i;
         w.slot = slot * warps + i;
         w.block = &b;
-        w.time = at;
+        w.time = w.started = at + uint64_t(i * machine.warp_launch);
         w.pending.fill(0);
         w.way_out_free = 0;
         w.copies_arrive = 0;
@@ -147,7 +148,7 @@ void Run::end_block(Block& b) {
     s.cycles = std::max(s.cycles, time);
     if (listener != nullptr) listener->on_block_end(b.index, b.sm, b.slot, time);
     --live_blocks;
-    --s.resident;
+    if (--s.resident == 0) s.active_cycles += time - s.active_since;
     for (Warp& w : b.warps) s.ready[w.slot] = kNever;
     // A cluster's blocks keep their shared memory until all have ended.
     if (b.cluster != nullptr) {
@@ -174,7 +175,7 @@ void Run::start_blocks() {
             const FreeSlot& free = freed[used++];
             const double at = std::max(launch_clock, double(free.time));
             launch_clock = at + cycles_per_block;
-            start_block(sms[free.sm], free.slot, uint64_t(at) + machine.block_launch_latency);
+            start_block(sms[free.sm], free.slot, uint64_t(at) + (free.time != 0 ? machine.block_turnaround : 0));
         }
     }
     freed.erase(freed.begin(), freed.begin() + ptrdiff_t(used));
@@ -320,6 +321,8 @@ GridResult run_grid(const Kernel& kernel, const Launch& launch, DeviceMemory& me
     for (const Sm& s : run.sms) {
         result.sm_cycles.push_back(s.cycles);
         result.sm_instructions.push_back(s.instructions);
+        result.active_cycles += s.active_cycles;
+        result.warp_cycles += s.warp_cycles;
         result.cycles = std::max(result.cycles, s.cycles);
     }
     for (const auto& [function, counts] : run.executions) {

@@ -57,6 +57,8 @@ struct GridResult {
     uint64_t cycles = 0;                            ///< SM cycles from the start to the end of the last block
     uint64_t warp_instructions = 0, thread_instructions = 0;
     std::vector<uint64_t> sm_cycles;                ///< per SM: when its last block ended
+    uint64_t active_cycles = 0;                     ///< in which an SM held a block, summed over SMs
+    uint64_t warp_cycles = 0;                       ///< the same of warps
     std::vector<uint64_t> sm_instructions;          ///< per SM: warp instructions issued
     std::vector<Executions> executions;             ///< on demand; only instructions that ran
     std::optional<Fault> fault;                     ///< what ended the grid early; effects until then are kept

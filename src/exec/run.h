@@ -77,6 +77,7 @@ struct Block;
 
 struct Warp {
     uint64_t time = 0;                       ///< SM clock at which its next instruction can issue
+    uint64_t started = 0;
     std::array<uint64_t, kScoreboardSlots> pending{};  ///< when the loads of each scoreboard slot have arrived
     std::vector<Split> splits;
     uint32_t live = 0;                       ///< lanes that have not ended
@@ -128,6 +129,7 @@ struct Cluster {
 struct Sm {
     uint32_t index = 0;
     uint64_t cycles = 0, instructions = 0;
+    uint64_t active_since = 0, active_cycles = 0, warp_cycles = 0;
     std::array<uint64_t, 8> issue{};         ///< when each scheduler is free
     std::vector<uint64_t> ready;             ///< by warp slot: time << 8 | slot, kNever: cannot run
     std::vector<Block> blocks;

@@ -206,6 +206,7 @@ unsigned result_latency(const Instruction& instruction) {
     switch (instruction.opcode) {
         case Opcode::kSin: case Opcode::kCos: case Opcode::kEx2: case Opcode::kLg2: case Opcode::kRcp: case Opcode::kRsqrt: case Opcode::kTanh:
         case Opcode::kShfl: case Opcode::kVote: case Opcode::kMatch: case Opcode::kRedux: return 22;
+        case Opcode::kMov: return instruction.operands.size() == 2 && instruction.operands[1].kind == Operand::Kind::kSpecial ? 22 : kDependentCycles;
         case Opcode::kDiv: case Opcode::kRem: case Opcode::kSqrt: return 36;
         default: return kDependentCycles;
     }

@@ -28,14 +28,20 @@ L2Cache::L2Cache(const gpu::Description& gpu, const Parameters& parameters)
       partition_distance_(partitions_ > 1 ? parameters.l2_partition_distance_cycles : 0),
       most_dirty_(uint64_t(double(lines()) * parameters.l2_dirty_share)), masks_per_group_(std::max(1u, uint32_t(kGroupLines * parameters.l2_partial_share + 0.5))),
       flushed_dirty_share_(parameters.flushed_dirty_bytes / kLineBytes / sets_ / partitions_),
-      bytes_per_cycle_(std::max(1.0, double(gpu.l2_slices) * gpu.l2_bytes_per_clock_per_slice) *
-                       (gpu.l2_clock_mhz > 0 && gpu.clock_mhz > 0 ? gpu.l2_clock_mhz / gpu.clock_mhz : 1)),
-      dram_wait_(std::max(0.0, gpu.dram_latency_ns - gpu.l2_latency_ns) * gpu.clock_mhz / 1000),
+      slices_(std::max(1u, gpu.l2_slices)), slice_cycle_(gpu.l2_clock_mhz > 0 && gpu.clock_mhz > 0 ? gpu.clock_mhz / gpu.l2_clock_mhz : 1),
+      read_clocks_(double(kSectorBytes) / std::max(1u, gpu.l2_bytes_per_clock_per_slice) * parameters.l2_read_turns),
+      write_clocks_(double(kSectorBytes) / std::max(1u, gpu.l2_bytes_per_clock_per_slice) * parameters.l2_write_turns),
+      fill_clocks_(double(kSectorBytes) / std::max(1u, gpu.l2_bytes_per_clock_per_slice) * parameters.l2_fill_turns),
+      atomic_clocks_(parameters.l2_atomic_clocks), same_clocks_(parameters.l2_atomic_same_clocks),
+      dram_wait_(std::max(0.0, gpu.dram_latency_ns - parameters.dram_spread_ns - gpu.l2_latency_ns) * gpu.clock_mhz / 1000),
+      atomics_(size_t(slices_)),
       tags_(lines(), kEmpty), stamps_(lines()), lines_(lines()), set_flushes_(size_t(sets_) * partitions_),
       masks_((lines() / kGroupLines + 1) * masks_per_group_), masks_in_use_(lines() / kGroupLines + 1),
       other_(&ignored_),
-      dram_(std::max(1.0, gpu.peak_bytes_per_second() * parameters.dram_efficiency / std::max(1e6, gpu.clock_mhz * 1e6)), gpu.dram_fetch_bytes,
-            uint64_t(double(lines()) * parameters.dram_pending_share)) {}
+      dram_({.bytes_per_cycle = std::max(1.0, gpu.peak_bytes_per_second() * parameters.dram_efficiency / std::max(1e6, gpu.clock_mhz * 1e6)),
+             .atom = gpu.dram_fetch_bytes, .most_pending = uint64_t(double(lines()) * parameters.dram_pending_share),
+             .row_lines = std::max(1u, uint32_t(parameters.dram_row_bytes) / kLineBytes), .row_bytes = parameters.dram_row_cost_bytes,
+             .turnaround_share = parameters.dram_turnaround_share, .spread_cycles = parameters.dram_spread_ns * gpu.clock_mhz / 1000}) {}
 
 void L2Cache::flush() {
     ++flushes_;
@@ -49,6 +55,7 @@ void L2Cache::flush() {
 void L2Cache::begin_launch(std::span<Counters> sites, Counters* other) {
     counts_ = sites;
     other_ = other;
+    for (Slice& slice : atomics_) slice.busy = 0;
 }
 
 void L2Cache::end_launch(uint64_t now) {
@@ -128,15 +135,20 @@ double L2Cache::fill(uint32_t slot, uint32_t wanted, uint32_t site, uint64_t now
     line.valid |= uint8_t(fetched);
     line.partial &= uint8_t(~fetched);
     counters(site).dram_read_bytes += kSectorBytes * count(fetched);
-    return dram_.read(now, kSectorBytes * count(fetched), written());
+    turn(fill_clocks_ * count(fetched), now);
+    return dram_.read(now, tags_[slot], kSectorBytes * count(fetched), written());
 }
 
 /// Partly written sectors are completed from DRAM first. The line stays, clean.
 double L2Cache::write_back(uint32_t slot, uint64_t now) {
     Line& line = lines_[slot];
-    const double wait = line.partial ? fill(slot, line.partial, line.site, now, false) : 0;
+    double wait = 0;
+    if (line.partial) {
+        fill(slot, line.partial, line.site, now, false);
+        wait = dram_.backlog(now);
+    }
     const uint32_t bytes = kSectorBytes * count(line.dirty);
-    dram_.write(now, {line.site, bytes, bytes}, written());
+    dram_.write(now, {line.site, bytes}, written());
     line.dirty = 0;
     unlist(slot);
     return wait;
@@ -203,11 +215,32 @@ double L2Cache::limit_dirty(uint64_t now) {
     return wait;
 }
 
-double L2Cache::turn(double bytes, uint64_t now) {
+double L2Cache::turn(double slice_clocks, uint64_t now) {
+    const double cycles = slice_clocks * slice_cycle_ / slices_;
     busy_until_ = std::max(busy_until_, double(now));
     const double wait = busy_until_ - double(now);
-    busy_until_ += bytes / bytes_per_cycle_;
+    busy_until_ += cycles;
+    busy_ += cycles;
     return wait;
+}
+
+/// Neighbouring lines share a slice, by four: 4 KiB are served as fast as six slices can, 128 KiB as fast as 42 (recorded `atomics`).
+double L2Cache::turn_at_slice(uint64_t line, uint32_t sectors, uint32_t passes, uint64_t now) {
+    Slice& slice = atomics_[size_t(mix(line / 4) % atomics_.size())];
+    const uint64_t what = line << kSectorsPerLine | sectors;
+    const double clocks = std::has_single_bit(sectors) && (slice.last == what || passes > 1) ? same_clocks_ : atomic_clocks_;
+    slice.last = what;
+    slice.busy_until = std::max(slice.busy_until, double(now));
+    const double wait = slice.busy_until - double(now), cycles = clocks * passes * slice_cycle_;
+    slice.busy_until += cycles;
+    slice.busy += cycles;
+    return wait + cycles;
+}
+
+L2Cache::Work L2Cache::work() const {
+    Work out{.busy_cycles = busy_, .atomic_cycles = 0, .dram_cycles = dram_.busy_cycles(), .sectors = sectors_};
+    for (const Slice& slice : atomics_) out.atomic_cycles = std::max(out.atomic_cycles, slice.busy);
+    return out;
 }
 
 void L2Cache::drop_copies(uint64_t line, uint32_t set, uint32_t home, uint32_t sectors) {
@@ -220,36 +253,41 @@ L2Cache::Reply L2Cache::read(uint64_t line, uint32_t sectors, uint32_t side, uin
     const auto [in, at] = place(line);
     const uint32_t stored_site = first_site_ + site;
     Reply reply;
-    reply.wait = turn(kSectorBytes * count(sectors), now);
+    sectors_ += count(sectors);
+    reply.wait = turn(std::max(1.0, read_clocks_ * count(sectors)), now);   // a slice takes one request a clock
     const uint32_t own = touch(line, in, side, now);
     reply.hits = sectors & lines_[own].valid;
-    if (lines_[own].ready > now) reply.wait = std::max(reply.wait, double(lines_[own].ready - now));
+    if (reply.hits && lines_[own].ready > now) reply.wait = std::max(reply.wait, double(lines_[own].ready - now));
     const uint32_t missing = sectors & ~reply.hits;
     if (missing == 0) return reply;
 
     uint32_t source = own;
+    double wait = 0;
     if (at != side) {
-        reply.wait += partition_distance_;
+        sectors_ += count(missing);
+        wait = turn(std::max(1.0, read_clocks_ * count(missing)), now) + partition_distance_;
         source = touch(line, in, at, now);
-        if (lines_[source].ready > now) reply.wait = std::max(reply.wait, double(lines_[source].ready - now));
+        if ((missing & lines_[source].valid) && lines_[source].ready > now) wait = std::max(wait, double(lines_[source].ready - now));
     }
     if (const uint32_t absent = missing & ~uint32_t(lines_[source].valid)) {
-        reply.wait += dram_wait_ + fill(source, absent, stored_site, now, true);
-        lines_[source].ready = now + uint64_t(reply.wait);
+        wait = std::max(wait, dram_wait_ + fill(source, absent, stored_site, now, true) + (at != side ? partition_distance_ : 0));
+        lines_[source].ready = std::max(lines_[source].ready, now + uint64_t(wait));
         relist(source, now);
     }
+    reply.wait = std::max(reply.wait, wait);
     lines_[own].valid |= uint8_t(missing);
-    lines_[own].ready = now + uint64_t(reply.wait);
+    lines_[own].ready = std::max(lines_[own].ready, now + uint64_t(reply.wait));
     return reply;
 }
 
 double L2Cache::write(uint64_t line, const ByteMask& bytes, uint32_t sent, uint32_t side, uint32_t site, uint64_t now) {
     const auto [in, at] = place(line);
     const uint32_t touched = bytes.sectors(), whole = bytes.whole_sectors();
-    // A partly written sector takes a slice's turn by itself, two whole ones share one; and each partition on the way takes its turn.
-    const double wait = turn((side == at ? 1 : 2) * kSectorBytes * (count(sent & whole) + 2 * count(sent & ~whole)), now);
     const uint32_t slot = touch(line, in, at, now);
     Line& state = lines_[slot];
+    const uint32_t ways = side == at ? 1 : 2;               // each partition on the way takes its turn
+    sectors_ += ways * count(sent);
+    const double wait = turn(ways * write_clocks_ * count(sent), now);
     state.site = first_site_ + site;
     state.bytes.low |= bytes.low;
     state.bytes.high |= bytes.high;
@@ -271,20 +309,21 @@ double L2Cache::write(uint64_t line, const ByteMask& bytes, uint32_t sent, uint3
         Line& copy = lines_[touch(line, in, side, now)];
         copy.valid = uint8_t((copy.valid & ~touched) | whole);
     }
-    return std::max({wait, filled, limit_dirty(now), dram_.full(now)});
+    return std::max({wait, filled, limit_dirty(now), dram_.full() ? dram_.backlog(now) : 0});
 }
 
-L2Cache::Reply L2Cache::update(uint64_t line, uint32_t sectors, uint32_t side, uint32_t site, uint64_t now) {
+L2Cache::Reply L2Cache::update(uint64_t line, uint32_t sectors, uint32_t passes, uint32_t side, uint32_t site, uint64_t now) {
     const auto [in, at] = place(line);
     Reply reply;
-    reply.wait = turn(kSectorBytes * count(sectors), now);
+    sectors_ += (at != side ? 2 : 1) * passes;
+    reply.wait = std::max(turn((at != side ? 2 : 1) * write_clocks_ * passes, now), turn_at_slice(line, sectors, passes, now));
     if (at != side) reply.wait += partition_distance_;
     const uint32_t slot = touch(line, in, at, now);
     Line& state = lines_[slot];
     if (state.ready > now) reply.wait = std::max(reply.wait, double(state.ready - now));
     reply.hits = sectors & state.valid;
     if (const uint32_t missing = sectors & ~reply.hits) {
-        reply.wait += dram_wait_ + fill(slot, missing, first_site_ + site, now, true);
+        reply.wait = std::max(reply.wait, dram_wait_ + fill(slot, missing, first_site_ + site, now, true));
         state.ready = now + uint64_t(reply.wait);
     }
     state.dirty |= uint8_t(sectors);

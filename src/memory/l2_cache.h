@@ -36,9 +36,19 @@ public:
     /// until it is taken.
     double write(uint64_t line, const ByteMask& bytes, uint32_t sent, uint32_t side, uint32_t site, uint64_t now);
     /// Atomics and reductions: done at the home, on valid data.
-    Reply update(uint64_t line, uint32_t sectors, uint32_t side, uint32_t site, uint64_t now);
+    /// `passes`: how often a sector of the line is asked for, all together.
+    Reply update(uint64_t line, uint32_t sectors, uint32_t passes, uint32_t side, uint32_t site, uint64_t now);
     /// Copies and memsets between launches: `line` was written as a whole.
     void host_wrote(uint64_t line, uint64_t now);
+
+    /// What was done so far, for shares of peak.
+    struct Work {
+        double busy_cycles = 0;           ///< SM cycles for which all slices together were taken up
+        double atomic_cycles = 0;         ///< the same of the slice with the most atomics, of this launch
+        double dram_cycles = 0;           ///< DRAM's
+        uint64_t sectors = 0;             ///< through the tag stage, crossings between partitions too
+    };
+    Work work() const;
 
     uint32_t partitions() const { return partitions_; }
     uint64_t lines() const { return uint64_t(partitions_) * sets_ * ways_; }
@@ -78,8 +88,10 @@ private:
     /// Returns how long the reads that it needs wait.
     double limit_dirty(uint64_t now);
     size_t random_below(size_t count);
-    /// How long a request that moves so many bytes waits for its turn.
-    double turn(double bytes, uint64_t now);
+    /// How long a request that takes so many clocks of a slice waits for its turn, as if all slices were one.
+    double turn(double slice_clocks, uint64_t now);
+    /// The same at the line's own slice: atomics of one address are done one after the other.
+    double turn_at_slice(uint64_t line, uint32_t sectors, uint32_t passes, uint64_t now);
     void drop_copies(uint64_t line, uint32_t set, uint32_t home, uint32_t sectors);
     Counters& counters(uint32_t site) { return site - first_site_ < counts_.size() ? counts_[site - first_site_] : *other_; }
     auto written() {
@@ -92,8 +104,16 @@ private:
     const uint64_t most_dirty_;
     const uint32_t masks_per_group_;
     const double flushed_dirty_share_;    ///< sets that hold one dirty line of the profiler after a flush
-    const double bytes_per_cycle_, dram_wait_;
-    double busy_until_ = 0;
+    const double slices_, slice_cycle_;   ///< number; SM cycles of a slice's clock
+    const double read_clocks_, write_clocks_, fill_clocks_, atomic_clocks_, same_clocks_;
+    const double dram_wait_;
+    double busy_until_ = 0, busy_ = 0;
+    uint64_t sectors_ = 0;
+    struct Slice {
+        double busy_until = 0, busy = 0;
+        uint64_t last = ~0ull;            ///< line and sectors of the last atomic
+    };
+    std::vector<Slice> atomics_;          ///< by slice
     uint32_t stamp_ = 0, flushes_ = 0, first_site_ = 0;
     uint64_t random_ = 0;
     std::vector<uint64_t> tags_;

@@ -9,6 +9,7 @@
 #include <queue>
 
 #include "memory/coalescer.h"
+#include "memory/constant_cache.h"
 #include "memory/l1_cache.h"
 #include "memory/l2_cache.h"
 #include "memory/merging.h"
@@ -33,9 +34,11 @@ Sharing sharing_of(const Access& access) {
 }
 
 /// A sector goes to L2 once for each time that its most wanted address is asked for: lanes with one address do not share an atomic.
-uint32_t atomic_sectors(const uint64_t* addresses, uint32_t active, const Footprint& footprint) {
+/// `passes`: by line of the footprint. Returns their sum.
+uint32_t atomic_sectors(const uint64_t* addresses, uint32_t active, const Footprint& footprint, uint32_t* passes) {
     uint32_t sum = 0;
     for (uint32_t i = 0; i < footprint.lines; ++i) {
+        const uint32_t before = sum;
         for (uint32_t sector = 0; sector < kSectorsPerLine; ++sector) {
             const uint64_t wanted = footprint.parts[i].line * kSectorsPerLine + sector;
             uint32_t most = 0;
@@ -48,6 +51,7 @@ uint32_t atomic_sectors(const uint64_t* addresses, uint32_t active, const Footpr
             }
             sum += most;
         }
+        passes[i] = sum - before;
     }
     return sum;
 }
@@ -68,6 +72,9 @@ struct Model::Impl {
         uint64_t launch = 0;              ///< the launch whose data the L1 holds
         double pipe_free = 0, return_free = 0, way_out_free = 0;   ///< when the tag stage, the way back and the way out can be used again
         double leaving_cycles = 0;        ///< that `leaving` will take
+        ConstantCache constants;
+        double constants_free = 0;
+        Busy busy;
     };
     const gpu::Description gpu;
     const Settings settings;
@@ -79,14 +86,17 @@ struct Model::Impl {
     uint32_t l1_lines = 0;
     uint64_t launch = 0;
     uint64_t origin = 0, last = 0;        ///< of the launch: model time of its cycle 0; latest time seen
-    double l1_latency, l2_latency, shared_latency, link_cycles_per_byte, link_free = 0;
+    double l1_latency, l2_latency, shared_latency, constant_fetch, link_cycles_per_byte, link_free = 0;
     uint32_t groups;                      ///< clusters of SMs whose reads are merged
     std::vector<Sm> sms;
     std::vector<ReadWindow> windows;
     std::optional<L2Cache> l2;
     std::map<uint64_t, uint64_t> host;    ///< mapped host memory: begin → end, as device addresses
     Footprint footprint;
+    uint32_t passes[kLanes];              ///< atomics: by line of the footprint
     QuadRequests quads;
+    double link_busy = 0;                 ///< this launch
+    L2Cache::Work before;                 ///< the launch
     using Departure = std::pair<double, uint32_t>;            ///< when the first packet that waits in an SM leaves, and the SM
     std::priority_queue<Departure, std::vector<Departure>, std::greater<>> departures;
 
@@ -94,6 +104,7 @@ struct Model::Impl {
         l1_loads = settings.l1 == Settings::L1::kDefault ? gpu.l1_caches_global_by_default : settings.l1 == Settings::L1::kOn;
         const double cycles_per_ns = gpu.clock_mhz / 1000;
         l1_latency = gpu.l1_latency_ns * cycles_per_ns;
+        constant_fetch = (settings.cold ? gpu.dram_latency_ns : gpu.l2_latency_ns) * cycles_per_ns;
         l2_latency = gpu.l2_latency_ns * cycles_per_ns - (gpu.l2_partitions > 1 ? parameters.l2_partition_distance_cycles / 2 : 0);
         shared_latency = gpu.shared_latency_ns * cycles_per_ns;
         link_cycles_per_byte = gpu.link_bytes_per_second > 0 ? gpu.clock_mhz * 1e6 / gpu.link_bytes_per_second : 0;
@@ -142,7 +153,9 @@ struct Model::Impl {
         if (sm.launch != launch) {
             sm.launch = launch;
             sm.l1.reset(l1_lines);
-            sm.pipe_free = sm.return_free = sm.way_out_free = double(origin);
+            sm.pipe_free = sm.return_free = sm.way_out_free = sm.constants_free = double(origin);
+            sm.constants.reset(gpu.constant_cache_bytes, uint64_t(parameters.constant_next_bytes));
+            sm.busy = {};
         }
         return sm;
     }
@@ -154,10 +167,11 @@ struct Model::Impl {
     uint32_t side_of(uint32_t group) const { return group * l2->partitions() / groups; }
 
     /// The load/store unit and the tag stage take one line (or pass) a cycle; returns when this access leaves it.
-    uint64_t start(Sm& sm, const Access& access, uint32_t cycles) {
+    uint64_t start(Sm& sm, const Access& access, double cycles) {
         const double now = double(origin + access.time);
         depart(now);
         sm.pipe_free = std::max(sm.pipe_free, now) + cycles;
+        sm.busy.l1 += cycles;
         const uint64_t started = uint64_t(sm.pipe_free);
         last = std::max(last, started);
         return started;
@@ -170,6 +184,7 @@ struct Model::Impl {
     }
     double over_link(uint32_t bytes, uint64_t now) {
         link_free = std::max(link_free, double(now)) + bytes * link_cycles_per_byte;
+        link_busy += bytes * link_cycles_per_byte;
         return link_free - double(now);
     }
 
@@ -200,15 +215,15 @@ struct Model::Impl {
                 }
             }
         }
-        sm.return_free = std::max(sm.return_free, ready) + kSectorBytes * count(sectors) / kBytesPerCycle;
-        return uint64_t(sm.return_free);
+        // The way back carries what is there first: nothing waits behind data that comes late.
+        sm.return_free = std::max(sm.return_free, double(now) + l2_latency) + kSectorBytes * count(sectors) / kBytesPerCycle;
+        return uint64_t(std::max(ready, sm.return_free));
     }
 
     /// Loads of a footprint's parts, or of a texture's; returns when the last is there.
     uint64_t load(Sm& sm, const Access& access, Counters& c, const LinePart* parts, uint32_t n, bool through_l1, uint64_t now) {
         uint64_t done = now + uint64_t(l1_latency);
         for (uint32_t i = 0; i < n; ++i) {
-            const uint64_t at = now - (n - 1 - i);            // one line a cycle
             uint32_t missing = parts[i].bytes.sectors();
             if (through_l1) {
                 const L1Cache::Lookup found = sm.l1.load(parts[i].line, parts[i].bytes);
@@ -216,12 +231,12 @@ struct Model::Impl {
                 missing = found.misses;
                 if (found.hits) done = std::max(done, found.ready);
                 if (missing) {
-                    const uint64_t back = fetch(sm, access.sm, access.site, parts[i].line, missing, at);
+                    const uint64_t back = fetch(sm, access.sm, access.site, parts[i].line, missing, now);
                     sm.l1.filled(found.slot, back);
                     done = std::max(done, back);
                 }
             } else {
-                done = std::max(done, fetch(sm, access.sm, access.site, parts[i].line, missing, at));
+                done = std::max(done, fetch(sm, access.sm, access.site, parts[i].line, missing, now));
             }
         }
         last = std::max(last, done);
@@ -247,7 +262,7 @@ struct Model::Impl {
             send(index, sm.leaving.front(), now);
             sm.leaving.pop_front();
             if (!sm.leaving.empty()) departures.push({sm.way_out_free, index});
-            last = std::max(last, uint64_t(sm.way_out_free));
+            last = std::max(last, uint64_t(sm.way_out_free + l2_latency));   // when it is acknowledged
         }
     }
 
@@ -263,7 +278,7 @@ struct Model::Impl {
             c.l2_write_hits += count(sent);
             if (is_host(part.line * kLineBytes)) {
                 c.link_write_bytes += kSectorBytes * count(sent);
-                over_link(kSectorBytes * count(sent), now);
+                sm.way_out_free = std::max(sm.way_out_free, double(now) + over_link(kSectorBytes * count(sent), now));
             } else {
                 const Packet packet{part.line, part.bytes, sent, access.site};
                 if (sm.leaving.empty() && sm.way_out_free <= double(now)) {
@@ -275,13 +290,15 @@ struct Model::Impl {
                 sm.leaving_cycles += cycles_of(packet);
             }
         }
-        last = std::max(last, uint64_t(sm.way_out_free));
+        last = std::max(last, uint64_t(sm.way_out_free + l2_latency));
         return uint64_t(go_on);
     }
 
+    /// Returns when the results are there; for reductions, when the warp can go on.
     uint64_t update(Sm& sm, const Access& access, Counters& c, uint32_t sectors, uint64_t now) {
         const uint32_t side = side_of(group_of(access.sm));
-        double ready = double(now) + l2_latency;
+        const double start = std::max(sm.way_out_free + sm.leaving_cycles, double(now));
+        double ready = start + l2_latency;
         for (uint32_t i = 0; i < footprint.lines; ++i) {
             const LinePart& part = footprint.parts[i];
             sm.l1.invalidate(part.line, part.bytes.sectors());
@@ -290,28 +307,39 @@ struct Model::Impl {
                 c.link_write_bytes += kSectorBytes * count(part.bytes.sectors());
                 ready = std::max(ready, double(now) + 2 * l2_latency + over_link(2 * kSectorBytes * count(part.bytes.sectors()), now));
             } else {
-                const L2Cache::Reply reply = l2->update(part.line, part.bytes.sectors(), side, access.site, now);
+                const L2Cache::Reply reply = l2->update(part.line, part.bytes.sectors(), passes[i], side, access.site, now);
                 ready = std::max(ready, double(now) + l2_latency + reply.wait);
+                sm.way_out_free = std::max(sm.way_out_free, double(now) + reply.wait);
             }
         }
         (access.operation == Operation::kAtomic ? c.l2_atomics : c.l2_reductions) += sectors;
         last = std::max(last, uint64_t(ready));
-        return uint64_t(ready);
+        return uint64_t(access.operation == Operation::kAtomic ? ready : start);
     }
 
     // --- spaces ---------------------------------------------------------------------------------------------------------------
 
+    /// Cycles of the tag and data stages: one line a cycle of each four neighbouring ones, and the passes over the banks of the data array.
+    double l1_cycles(const uint64_t* addresses, uint32_t active, uint32_t bytes) const {
+        uint32_t lines[4] = {}, cycles = (footprint.unique_bytes + kLineBytes - 1) / kLineBytes;
+        for (uint32_t i = 0; i < footprint.lines; ++i) cycles = std::max(cycles, ++lines[footprint.parts[i].line % 4]);
+        if (footprint.unique_bytes < footprint.lines * kLineBytes && footprint.lines > 1)
+            cycles = std::max(cycles, shared_wavefronts(addresses, active, bytes).actual);
+        return cycles;
+    }
+
     /// The footprint, counted already, goes through the caches.
-    uint32_t memory(const Access& access, Counters& c, bool through_l1, uint32_t atomic) {
+    uint32_t memory(const Access& access, const uint64_t* addresses, Counters& c, bool through_l1, uint32_t atomic) {
         if (settings.counts_only) return 0;
         Sm& sm = sm_of(access);
-        const uint64_t now = start(sm, access, std::max(footprint.lines, atomic));
+        const double cycles = atomic ? atomic * parameters.l1_atomic_cycles : l1_cycles(addresses, access.active, access.bytes);
+        const uint64_t now = start(sm, access, cycles);
         uint64_t done = now;
         switch (access.operation) {
             case Operation::kLoad:
             case Operation::kAsyncCopy: done = load(sm, access, c, footprint.parts.data(), footprint.lines, through_l1, now); break;
             case Operation::kPrefetch: load(sm, access, c, footprint.parts.data(), footprint.lines, through_l1, now); break;
-            case Operation::kStore: done = store(sm, access, c, true, now - footprint.lines); break;
+            case Operation::kStore: done = store(sm, access, c, true, now - uint64_t(cycles)); break;
             case Operation::kReduction:
             case Operation::kAtomic: done = update(sm, access, c, atomic, now); break;
         }
@@ -340,10 +368,10 @@ struct Model::Impl {
         if (gpu.coalescing == gpu::Coalescing::kKepler) count_transactions(c, through_l1);
         uint32_t atomic = 0;
         if (is_atomic(access.operation)) {
-            atomic = atomic_sectors(access.addresses, active, footprint);
+            atomic = atomic_sectors(access.addresses, active, footprint, passes);
             c.sectors += atomic - footprint.sectors;
         }
-        return memory(access, c, through_l1, atomic);
+        return memory(access, access.addresses, c, through_l1, atomic);
     }
 
     /// Thread-local memory is interleaved by lane in 4-byte words: word w of lane l lies at (32 w + l) × 4 of the warp's share.
@@ -359,21 +387,23 @@ struct Model::Impl {
                 addresses[lane] = base + ((access.addresses[lane] / 4 + k) * kLanes + lane) * 4 + access.addresses[lane] % 4;
             coalesce(addresses, access.active, std::min<uint32_t>(access.bytes, 4), footprint);
             count_footprint(c);
-            delay = std::max(delay, memory(access, c, loads_through_l1(access), 0));
+            delay = std::max(delay, memory(access, addresses, c, loads_through_l1(access), 0));
         }
         c.requests -= words - 1;
         return delay;
     }
 
     uint32_t shared(const Access& access, Counters& c) {
-        const Wavefronts passes = shared_wavefronts(access.addresses, access.active, access.bytes, sharing_of(access), gpu.shared_banks, gpu.shared_bank_bytes);
+        const Wavefronts waves = shared_wavefronts(access.addresses, access.active, access.bytes, sharing_of(access), gpu.shared_banks, gpu.shared_bank_bytes);
         c.requests += 1;
-        c.wavefronts += passes.actual;
-        c.ideal_wavefronts += passes.ideal;
+        c.wavefronts += waves.actual;
+        c.ideal_wavefronts += waves.ideal;
         c.requested_bytes += uint64_t(lanes(access.active)) * access.bytes;
         if (settings.counts_only) return 0;
-        const uint64_t wait = start(sm_of(access), access, passes.actual) - (origin + access.time);
-        return uint32_t(access.operation == Operation::kStore ? wait - passes.actual : wait + uint64_t(shared_latency));
+        Sm& sm = sm_of(access);
+        const uint64_t wait = start(sm, access, waves.actual) - (origin + access.time);
+        sm.busy.shared += waves.actual;
+        return uint32_t(access.operation == Operation::kStore ? wait - waves.actual : wait + uint64_t(shared_latency));
     }
 
     uint32_t constant(const Access& access, Counters& c) {
@@ -381,7 +411,15 @@ struct Model::Impl {
         c.requests += 1;
         c.constant_words += words;
         c.requested_bytes += uint64_t(lanes(access.active)) * access.bytes;
-        return uint32_t(l1_latency) + words;
+        if (settings.counts_only) return 0;
+        // Words one after the other; the way to the next cache is taken once an access, that to L2 once a line, and nobody passes by.
+        Sm& sm = sm_of(access);
+        const ConstantCache::Misses misses = sm.constants.load(access.addresses, access.active, access.bytes);
+        const double cycles = words * parameters.constant_word_cycles + (misses.first ? parameters.constant_miss_cycles : 0) + misses.next * constant_fetch;
+        const double now = double(origin + access.time);
+        sm.constants_free = std::max(sm.constants_free, now) + cycles;
+        sm.busy.constant += cycles;
+        return uint32_t(sm.constants_free - now + shared_latency);
     }
 
     uint32_t texture(const Access& access, Counters& c) {
@@ -401,6 +439,7 @@ struct Model::Impl {
             done = load(sm, access, c, quads.parts.data(), quads.count, true, now);
         } else {
             coalesce(access.addresses, access.active, access.bytes, footprint);
+            for (uint32_t i = 0; i < footprint.lines; ++i) passes[i] = count(footprint.parts[i].bytes.sectors());
             if (is_atomic(access.operation)) done = update(sm, access, c, footprint.sectors, now);
             else done = store(sm, access, c, false, now - quads.count);
         }
@@ -420,6 +459,8 @@ struct Model::Impl {
         l1_lines = uint32_t(std::max<uint64_t>(1, bytes / kLineBytes));
         if (settings.cold) l2->flush();
         l2->begin_launch(sites, &unattributed);
+        link_busy = 0;
+        before = l2->work();
     }
 };
 
@@ -456,6 +497,24 @@ uint64_t Model::end_launch() {
     impl_->depart(std::numeric_limits<double>::infinity());
     impl_->l2->end_launch(impl_->last + uint64_t(impl_->parameters.dram_drain_ns * impl_->gpu.clock_mhz / 1000));
     return impl_->last - impl_->origin;
+}
+
+Busy Model::busy() const {
+    Busy out;
+    if (!impl_->l2) return out;
+    for (const Impl::Sm& sm : impl_->sms) {
+        if (sm.launch != impl_->launch) continue;
+        out.l1 += sm.busy.l1;
+        out.shared += sm.busy.shared;
+        out.constant += sm.busy.constant;
+    }
+    const L2Cache::Work done = impl_->l2->work(), before = impl_->before;
+    out.l2 = done.busy_cycles - before.busy_cycles;
+    out.l2_atomics = done.atomic_cycles;
+    out.l2_sectors = done.sectors - before.sectors;
+    out.dram = done.dram_cycles - before.dram_cycles;
+    out.link = impl_->link_busy;
+    return out;
 }
 
 std::span<const Counters> Model::sites() const { return impl_->sites; }

@@ -73,6 +73,18 @@ struct LaunchShape {
     uint64_t l1_bytes = 0;                ///< what the shared memory of this launch leaves to L1 on each SM; 0: derived from the above
 };
 
+/// For how many SM cycles each unit was taken up since begin_launch; of a unit that each SM has, the sum over SMs.
+struct Busy {
+    double l1 = 0;                        ///< load/store unit and tag stage, shared memory's passes too
+    double shared = 0;                    ///< of these, shared memory's
+    double constant = 0;
+    double l2 = 0;                        ///< all slices together
+    double l2_atomics = 0;                ///< the slice with the most
+    uint64_t l2_sectors = 0;              ///< through L2's tag stage, crossings between its partitions too
+    double dram = 0;
+    double link = 0;
+};
+
 enum class Backing : uint8_t { kDevice, kHost };
 
 class Model {
@@ -88,6 +100,8 @@ public:
     uint32_t access(const Access& access);
     /// Returns the SM cycles from the kernel's start until its last store was taken: the kernel ends no earlier.
     uint64_t end_launch();
+
+    Busy busy() const;
 
     /// Per site of the launch since begin_launch.
     std::span<const Counters> sites() const;

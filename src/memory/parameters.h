@@ -17,8 +17,21 @@ struct Parameters {
     double l2_partition_distance_cycles;  ///< how much longer a hit in the other partition takes
     double l2_dirty_share;                ///< share of the L2's lines that may be dirty before some are written back
     double l2_partial_share;              ///< share that may hold partly written sectors before some are filled and written back
+    double l2_read_turns;                 ///< of a slice's width a clock, for 32 bytes read; above 1: slices are not reached evenly
+    double l2_write_turns;                ///< for 32 bytes written
+    double l2_fill_turns;                 ///< for 32 bytes fetched from DRAM, beside the read that wanted them
+    double l2_atomic_clocks;              ///< of a slice, for the atomics of one sector
+    double l2_atomic_same_clocks;         ///< the same if the slice's last atomics were on that sector, or several are on one address
+    double l1_atomic_cycles;              ///< of an SM's load/store unit, for the atomics of one sector
+    double constant_word_cycles;          ///< each distinct word of a constant access
+    double constant_miss_cycles;          ///< an access that misses in the indexed constant cache but not in the next
+    double constant_next_bytes;           ///< size of that next cache
     double dram_pending_share;            ///< share that may wait for DRAM to be free of reads before writes go first
     double dram_efficiency;               ///< sustained share of the theoretical DRAM bandwidth
+    double dram_turnaround_share;         ///< how much longer a write takes that follows a read
+    double dram_row_bytes;                ///< of one row
+    double dram_row_cost_bytes;           ///< what opening a row for a read takes, as bytes not moved meanwhile
+    double dram_spread_ns;                ///< mean of what a read takes beyond the shortest; part of the description's dram_latency
     double dram_drain_ns;                 ///< how long DRAM goes on writing while a kernel ends
     double flushed_dirty_bytes;           ///< dirty data that a profiler's own work leaves in L2 when it flushes before a kernel
 
@@ -35,8 +48,21 @@ struct Parameters {
         l2_partition_distance_cycles = get("l2_partition_distance_cycles", 44);
         l2_dirty_share = get("l2_dirty_share", 0.468);
         l2_partial_share = get("l2_partial_share", 0.125);
+        l2_read_turns = get("l2_read_turns", 1.06);
+        l2_write_turns = get("l2_write_turns", 1.32);
+        l2_fill_turns = get("l2_fill_turns", 0.5);
+        l2_atomic_clocks = get("l2_atomic_clocks", 1.06);
+        l2_atomic_same_clocks = get("l2_atomic_same_clocks", 1.25);
+        l1_atomic_cycles = get("l1_atomic_cycles", 2.4);
+        constant_word_cycles = get("constant_word_cycles", 2);
+        constant_miss_cycles = get("constant_miss_cycles", 50);
+        constant_next_bytes = get("constant_next_bytes", 32 << 10);
         dram_pending_share = get("dram_pending_share", 0.19);
-        dram_efficiency = get("dram_efficiency", 0.92);
+        dram_efficiency = get("dram_efficiency", 0.95);
+        dram_turnaround_share = get("dram_turnaround_share", 0.2);
+        dram_row_bytes = get("dram_row_bytes", 2048);
+        dram_row_cost_bytes = get("dram_row_cost_bytes", 43);
+        dram_spread_ns = get("dram_spread_ns", 59);
         dram_drain_ns = get("dram_drain_ns", 800);
         flushed_dirty_bytes = get("flushed_dirty_bytes", 0);
     }

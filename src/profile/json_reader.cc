@@ -194,6 +194,12 @@ Launch read_launch(const Node& node) {
     if (node.has("start_ns")) launch.start_ns = node.member("start_ns").real(0);
     launch.metrics = read_metrics(node.member("metrics"), 0);
     node.member("lines").elements([&](const Node& line) { launch.lines.push_back(read_line(line)); });
+    if (node.has("bound")) launch.bound = node.member("bound").text();
+    if (node.has("second_bound")) launch.second_bound = node.member("second_bound").text();
+    if (node.has("units"))
+        node.member("units").members([&](const std::string& name, const Node& unit) {
+            launch.units.push_back({name, unit.member("of_peak").real(0), unit.member("busy").real(0)});
+        });
     if (node.has("notes")) launch.notes = read_texts(node.member("notes"));
     if (node.has("absent")) launch.absent = read_map(node.member("absent"));
     if (node.has("what_if"))

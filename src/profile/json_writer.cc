@@ -233,6 +233,16 @@ void write(Writer& json, const Launch& launch, bool broken) {
                 write(json, line);
             }
         });
+        if (!launch.bound.empty()) json.key("bound").text(launch.bound);
+        if (!launch.second_bound.empty()) json.key("second_bound").text(launch.second_bound);
+        if (!launch.units.empty())
+            json.key("units").object([&] {
+                for (const Unit& unit : launch.units)
+                    json.key(unit.name).object([&] {
+                        json.key("of_peak").real(unit.of_peak);
+                        json.key("busy").real(unit.busy);
+                    });
+            });
         if (!launch.notes.empty()) write_texts(json.key("notes"), launch.notes);
         if (!launch.absent.empty()) write_map(json.key("absent"), launch.absent);
         if (!launch.what_if.empty())

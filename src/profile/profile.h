@@ -66,6 +66,14 @@ struct WhatIf {
     Metrics before, after;                ///< of the whole launch: time_ns, sectors, l2_sectors, dram_bytes, wavefronts, …
 };
 
+/// How much of what a unit can do a launch used, in percent.
+struct Unit {
+    std::string name;                     ///< one of kUnits
+    double of_peak = 0;                   ///< ncu's throughput: of the theoretical rate, launch overhead included
+    double busy = 0;                      ///< of the kernel's own time, in which the unit could take nothing else
+};
+constexpr std::array<std::string_view, 9> kUnits = {"dram", "l2", "l2_atomics", "l1", "shared", "constant", "issue", "link", "block_launch"};
+
 struct Launch {
     uint64_t index = 0;
     std::string kernel;                   ///< demangled with parameters: "add_offset(const float*, int)"
@@ -74,6 +82,8 @@ struct Launch {
     uint32_t stream = 0;
     std::optional<double> start_ns;       ///< on the predicted (or measured) device timeline, as Transfer::start_ns
     Metrics metrics;
+    std::vector<Unit> units;              ///< empty: not known
+    std::string bound, second_bound;      ///< one of kUnits, "latency", "launch" or "migration"; empty: not known
     std::vector<Line> lines;
     std::vector<std::string> notes;       ///< what is known to differ from hardware here, and why
     std::map<std::string, std::string> absent;  ///< metric or counter → why there is no number

@@ -124,7 +124,7 @@ Json kernel_json(const KernelSummary& kernel, const analysis::Summary& summary) 
     };
     Json out = {{"name", kernel.kernel}, {"short", analysis::short_name(kernel.kernel)}, {"launches", kernel.launches.size()},
                 {"shape", fmt::format("{} of {} blocks × {} threads", kernel.launches.size() == 1 ? "one launch" : fmt::format("{} launches", kernel.launches.size()), dims(first.grid), dims(first.block))},
-                {"grade", grade(kernel.grade)}, {"headline", kernel.headline}, {"verdict", kernel.verdict}, {"time_ns", kernel.time_ns},
+                {"grade", grade(kernel.grade)}, {"headline", kernel.headline}, {"verdict", kernel.verdict}, {"bound", kernel.bound}, {"bandwidth", kernel.bandwidth}, {"time_ns", kernel.time_ns},
                 {"share", whole > 0 ? part / whole : 0}, {"tiles", tiles(kernel)}, {"flow", flow(kernel)},
                 {"l1_hit", ratio("l1tex__t_sector_pipe_lsu_mem_global_op_ld_hit_rate.pct")}, {"l2_hit", ratio("lts__t_sector_hit_rate.pct")},
                 {"advice", offers}, {"tried", kernel.tried}, {"lines", lines}, {"worst", kernel.worst == nullptr ? -1 : kernel.worst - kernel.lines.data()}, {"metrics", metrics}, {"notes", kernel.notes},

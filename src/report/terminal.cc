@@ -165,6 +165,8 @@ std::string advice_text(const Style& style, const analysis::Advice& advice) {
 std::string kernel_text(const Style& style, const KernelSummary& kernel, const Summary& summary) {
     std::string out = kernel_head(style, kernel, summary);
     out += "  " + paint(style, color_of(kernel.grade), wrap(printable(kernel.verdict), style.width - 2, 2)) + "\n";
+    if (!kernel.bound.empty()) out += "  " + wrap(printable(kernel.bound), style.width - 2, 2) + "\n";
+    if (!kernel.bandwidth.empty()) out += "  " + paint(style, Color::kDim, wrap(printable(kernel.bandwidth), style.width - 2, 2)) + "\n";
     constexpr size_t kAdviceShown = 3;
     for (size_t i = 0; i < kernel.advice.size() && (style.verbose || i < kAdviceShown); ++i) out += advice_text(style, kernel.advice[i]);
     out += needed_bar(style, kernel);

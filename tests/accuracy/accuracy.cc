@@ -1,5 +1,7 @@
 // Compares what the emulator says of a recorded program with the counters of real hardware, launch by launch.
 //
+// Beside LIMITS.csv stands time-limits.csv, see times.h.
+//
 // usage: accuracy LANESCOPE PROGRAM.cu ARGUMENTS RECORDED.csv LIMITS.csv SUITE OUT.json [run options…]
 // Prints a table of errors for each metric and exits 1 when a limit is broken. Metrics without a limit are printed only.
 #include <fmt/format.h>
@@ -12,6 +14,7 @@
 #include "base/file.h"
 #include "profile/profile.h"
 #include "table.h"
+#include "times.h"
 
 namespace {
 
@@ -93,5 +96,6 @@ int main(int argc, char** argv) {
         fmt::print("{} {} {}: {} launches, {} equal, mean error {:.2f}, largest {:.2f}{}\n{}", bad ? "FAILED" : "ok", suite, quantity.label(), compared, equal,
                    mean, worst, skipped ? fmt::format(", {} without a number", skipped) : "", lines);
     }
+    broken |= !lanescope::accuracy::judge_times(*profile, rows, limits.substr(0, limits.rfind('/') + 1) + "time-limits.csv", suite);
     return broken ? 1 : 0;
 }

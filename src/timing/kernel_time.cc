@@ -1,0 +1,82 @@
+#include "timing/kernel_time.h"
+
+#include <algorithm>
+
+namespace lanescope::timing {
+namespace {
+
+constexpr double kBinds = 60;             ///< percent: where ncu's guidance begins to call a unit the bottleneck
+
+double parameter(const gpu::Description& gpu, std::string_view name, double otherwise) {
+    const auto found = gpu.model.find(name);
+    return found == gpu.model.end() ? otherwise : found->second;
+}
+
+double percent(double part, double whole) { return whole > 0 ? 100 * part / whole : 0; }
+
+}  // namespace
+
+LaunchCosts launch_costs(const gpu::Description& gpu) {
+    return {.overhead = gpu.launch_overhead_ns,
+            .parameters = parameter(gpu, "parameters_ns", 0),
+            .block_turnaround = parameter(gpu, "block_turnaround_ns", 83),
+            .warp_launch = parameter(gpu, "warp_launch_ns", 1.7)};
+}
+
+double kernel_ns(const gpu::Description& gpu, uint64_t cycles, bool parameters) {
+    const LaunchCosts costs = launch_costs(gpu);
+    return costs.overhead + (parameters ? costs.parameters : 0) + double(cycles) / gpu.clock_mhz * 1000;
+}
+
+void add_kernel_time(const gpu::Description& gpu, const KernelWork& work, profile::Launch& launch) {
+    const double ns = kernel_ns(gpu, work.cycles, work.parameters) + work.migration_ns, cycles = double(work.cycles), elapsed = ns * gpu.clock_mhz / 1000;
+    const double sms = gpu.sms, peak = gpu.peak_bytes_per_second();
+    const double most_sectors = ns * gpu.l2_clock_mhz / 1000 * gpu.l2_slices * parameter(gpu, "l2_peak_sectors", gpu.l2_bytes_per_clock_per_slice / 32.);
+    const double launching = gpu.blocks_launched_per_clock > 0 ? double(work.blocks) / gpu.blocks_launched_per_clock : 0;
+
+    launch.units = {
+        {"dram", percent(work.dram_bytes * 1e9, ns * peak), percent(work.dram, cycles)},
+        {"l2", percent(double(work.l2_sectors), most_sectors), percent(work.l2, cycles)},
+        {"l2_atomics", percent(work.l2_atomics, elapsed), percent(work.l2_atomics, cycles)},
+        {"l1", percent(work.l1, sms * elapsed), percent(work.l1, sms * cycles)},
+        {"shared", percent(work.shared, sms * elapsed), percent(work.shared, sms * cycles)},
+        {"constant", percent(work.constant, sms * elapsed), percent(work.constant, sms * cycles)},
+        {"issue", percent(double(work.warp_instructions), sms * gpu.schedulers_per_sm * elapsed),
+         percent(double(work.warp_instructions), sms * gpu.schedulers_per_sm * cycles)},
+        {"link", percent(work.link, elapsed), percent(work.link, cycles)},
+        {"block_launch", percent(launching, elapsed), percent(launching, cycles)},
+    };
+    name_bounds(launch, work.migration_ns > ns / 2 ? "migration" : 2 * cycles < elapsed ? "launch" : "latency");
+
+    profile::Metrics& m = launch.metrics;
+    m["gpu__time_duration.sum"] = ns;
+    m["sm__cycles_elapsed.max"] = elapsed;
+    m["sm__cycles_active.avg"] = double(work.active_cycles) / sms;
+    m["sm__warps_active.avg.pct_of_peak_sustained_active"] = percent(double(work.warp_cycles), double(work.active_cycles) * gpu.max_warps_per_sm);
+    m["dram__throughput.avg.pct_of_peak_sustained_elapsed"] = launch.units[0].of_peak;
+    m["lts__t_sectors.avg.pct_of_peak_sustained_elapsed"] = launch.units[1].of_peak;
+    m["l1tex__data_pipe_lsu_wavefronts.avg.pct_of_peak_sustained_elapsed"] = launch.units[3].of_peak;
+    m["sm__inst_executed.avg.pct_of_peak_sustained_elapsed"] = launch.units[6].of_peak;
+    m["lanescope__theoretical_bandwidth"] = peak;
+}
+
+void name_bounds(profile::Launch& launch, const char* idle) {
+    std::vector<profile::Unit> order = launch.units;
+    // Shared memory's passes are part of L1's: the one that has most of them gives the name.
+    const auto find = [&](std::string_view name) {
+        return std::find_if(order.begin(), order.end(), [&](const profile::Unit& unit) { return unit.name == name; });
+    };
+    if (const auto l1 = find("l1"), shared = find("shared"); l1 != order.end() && shared != order.end())
+        order.erase(2 * shared->of_peak > l1->of_peak ? l1 : shared);
+    std::stable_sort(order.begin(), order.end(), [](const profile::Unit& a, const profile::Unit& b) {
+        if (std::max(a.of_peak, b.of_peak) >= kBinds) return a.of_peak > b.of_peak;
+        return a.busy > b.busy;
+    });
+    const auto binds = [](const profile::Unit& unit) { return unit.of_peak >= kBinds || unit.busy >= kBinds; };
+    size_t next = 0;
+    launch.bound = idle;
+    if (!order.empty() && binds(order[0])) launch.bound = order[next++].name;
+    launch.second_bound = next < order.size() && order[next].busy > 0 ? order[next].name : "";
+}
+
+}  // namespace lanescope::timing

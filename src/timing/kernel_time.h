@@ -1,0 +1,45 @@
+// How long a kernel takes on the described GPU, what it is bound by, and how far each unit is from its peak: docs/timing-model.md.
+#pragma once
+
+#include <cstdint>
+
+#include "gpu/description.h"
+#include "profile/profile.h"
+
+namespace lanescope::timing {
+
+/// Times around the work of a kernel, ns: the description's launch_overhead and [model].
+struct LaunchCosts {
+    double overhead = 0;                  ///< of a kernel that does nothing
+    double parameters = 0;                ///< more for a kernel that has parameters
+    double block_turnaround = 0;          ///< from the end of a block to the start of the one that takes its place
+    double warp_launch = 0;               ///< from the start of a warp to that of the block's next
+};
+LaunchCosts launch_costs(const gpu::Description& gpu);
+
+/// What the simulated launch did. Cycles are the SMs'.
+struct KernelWork {
+    uint64_t cycles = 0;                  ///< from the first block's start until all is done, stores too
+    double migration_ns = 0;              ///< for which the kernel waited for pages of managed memory
+    bool parameters = false;
+    uint64_t blocks = 0, warp_instructions = 0;
+    uint64_t active_cycles = 0, warp_cycles = 0;  ///< SMs with a block, resident warps; sums over SMs
+    // cycles for which a unit was taken up
+    double l1 = 0, shared = 0, constant = 0;      ///< sums over SMs; l1 with shared memory's
+    double l2 = 0, l2_atomics = 0, dram = 0, link = 0;
+    uint64_t l2_sectors = 0;              ///< crossings between L2's partitions too, as ncu counts
+    double dram_bytes = 0;
+};
+
+/// gpu__time_duration, ns.
+double kernel_ns(const gpu::Description& gpu, uint64_t cycles, bool parameters);
+
+/// Adds the launch's times, its units' shares of peak and its bounds.
+void add_kernel_time(const gpu::Description& gpu, const KernelWork& work, profile::Launch& launch);
+
+/// Names the bounds of a launch whose units are known. `idle`: what binds it where no unit does.
+///
+/// A unit binds if ncu would show it at 60 % of its peak or more, else if it was taken up for 60 % of the time or more; the highest does.
+void name_bounds(profile::Launch& launch, const char* idle);
+
+}  // namespace lanescope::timing
