@@ -106,8 +106,8 @@ struct Fault {
     bool warning = false;
     uint64_t launch = 0;
     std::vector<Frame> where;             ///< innermost first
-    std::vector<Frame> other;             ///< of races: where the other thread was
     Metrics numbers;                      ///< address, thread and block coordinates, distance, …
+    std::vector<Frame> other;             ///< of races: where the other thread was
     /// Whether the kernel could not go on.
     bool ended_kernel() const { return !warning && kind != "race" && kind != "uninitialized"; }
 };
