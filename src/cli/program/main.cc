@@ -45,7 +45,7 @@ void add_run_options(CLI::App& command, cli::RunOptions& options, RunWords& word
     command.add_option("--what-if", options.settings.what_if_s, "Try changes by replaying launches, for so many seconds each at most (default: 10; 0: no advice)")->check(CLI::NonNegativeNumber)->option_text("SECONDS");
     command.add_flag_function("--no-what-if", [&](int64_t) { options.settings.what_if_s = 0; }, "Try no changes: faster, without advice");
     command.add_option("--kernel-timeout", options.settings.kernel_timeout_s, "End a kernel that runs longer than this")->check(CLI::NonNegativeNumber)->option_text("SECONDS");
-    command.add_option("--error-exitcode", options.error_exit_code, "Exit status when a kernel faulted (default: the program's own)")->check(CLI::Range(1, 255))->option_text("N");
+    command.add_option("--error-exitcode", options.error_exit_code, "Exit status when a kernel faulted or has a race (default: the program's own)")->check(CLI::Range(1, 255))->option_text("N");
     command.add_flag("!--no-race-check", options.settings.race_check, "Do not look for races on shared and global memory: faster");
     command.add_option("--uninitialized", words.uninitialized, "Reads of device memory that nothing has written: warnings (default), errors, or not looked for")
         ->check(CLI::IsMember({"warn", "error", "off"}))->option_text("warn|error|off");
