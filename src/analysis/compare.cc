@@ -29,10 +29,15 @@ struct Side {
     profile::Metrics metrics;
     size_t launches = 0;
     std::vector<const SourceRow*> lines;
+    std::set<std::string> unknown;    ///< counters of lines and accesses that the backend does not count
 };
 
-std::map<std::string, Side> sides(const Summary& summary) {
+std::map<std::string, Side> sides(const Summary& summary, const profile::Profile& profile) {
     std::map<std::string, Side> out;
+    std::set<std::string> unknown;
+    for (const profile::Launch& launch : profile.launches)
+        for (const profile::Counter& counter : profile::counters())
+            if (launch.absent.contains(std::string(counter.name))) unknown.emplace(counter.name);
     for (const KernelSummary& kernel : summary.kernels) {
         Side& side = out[kernel.kernel];
         side.launches += kernel.launches.size();
@@ -43,20 +48,26 @@ std::map<std::string, Side> sides(const Summary& summary) {
         }
         for (const SourceRow& line : kernel.lines) side.lines.push_back(&line);
     }
-    for (auto& [name, side] : out) profile::derive(side.metrics);
+    for (auto& [name, side] : out) {
+        profile::derive(side.metrics);
+        side.unknown = unknown;
+    }
     return out;
 }
 
 std::optional<double> value(const char* name, const profile::Metrics& metrics) { return profile::value_of(*profile::find_metric(name), metrics); }
 
-std::optional<double> value(const char* name, const std::vector<const SourceRow*>& rows) {
+std::optional<double> value(const char* name, const std::vector<const SourceRow*>& rows, const std::set<std::string>& unknown) {
+    const profile::Metric& wanted = *profile::find_metric(name);
+    for (const std::string& counter : unknown)
+        if (wanted.formula.find("sum(" + counter + ",") != std::string_view::npos) return std::nullopt;
     profile::Metrics sum;
     std::vector<const profile::Access*> accesses;
     for (const SourceRow* row : rows) {
         for (const auto& [metric, each] : row->metrics) sum[metric] += each;
         for (const AccessRow& access : row->accesses) accesses.insert(accesses.end(), access.accesses.begin(), access.accesses.end());
     }
-    return profile::value_of(*profile::find_metric(name), sum, accesses);
+    return profile::value_of(wanted, sum, accesses);
 }
 
 Change change(const char* name, std::optional<double> before, std::optional<double> after) {
@@ -126,7 +137,9 @@ std::vector<LineChange> line_changes(const Side* before, const Side* after) {
             for (const SourceRow* row : b->rows) cost_after += row->cost;
         line.weight = std::abs(cost_after - cost_before);
         for (const char* name : kLineMetrics) {
-            const Change each = change(name, a == nullptr ? std::nullopt : value(name, a->rows), b == nullptr ? std::nullopt : value(name, b->rows));
+            const Change each = change(name, a == nullptr ? std::nullopt : value(name, a->rows, before->unknown),
+                                       b == nullptr ? std::nullopt : value(name, b->rows, after->unknown));
+            if (a != nullptr && b != nullptr && each.known_before != each.known_after) continue;  // one side can't say
             if ((each.known_before || each.known_after) && each.differs(kTolerance)) line.changes.push_back(each);
         }
         if (!line.changes.empty()) out.push_back(std::move(line));
@@ -163,7 +176,7 @@ Comparison compare(const profile::Profile& before, const profile::Profile& after
     out.after = fmt::format("{} {}", after.backend, after.gpu_name);
     out.prediction = before.backend != after.backend;
     const Summary old_summary = summarize(before), new_summary = summarize(after);
-    const std::map<std::string, Side> old_sides = sides(old_summary), new_sides = sides(new_summary);
+    const std::map<std::string, Side> old_sides = sides(old_summary, before), new_sides = sides(new_summary, after);
     std::set<std::string> matched, listed;
     // A kernel whose parameters changed is still the same kernel, if only one of that name is left on either side.
     const auto partner = [&](const std::string& kernel) -> const Side* {

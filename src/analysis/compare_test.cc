@@ -62,6 +62,23 @@ TEST(Compare, KernelsComeGoAndChangeTheirParameters) {
     }
 }
 
+TEST(Compare, WhatOneSideDoesNotCountByLineIsNoDifference) {
+    profile::Profile emulated = make_profile();
+    emulated.launches[0].lines[0].accesses[0].metrics["dram_read_bytes"] = 4096;
+    profile::Profile measured = emulated;
+    const auto dram_changes = [&] {
+        size_t count = 0;
+        for (const KernelChange& kernel : compare(emulated, measured).kernels)
+            for (const LineChange& line : kernel.lines)
+                for (const Change& change : line.changes) count += change.metric == "dram_bytes";
+        return count;
+    };
+    measured.launches[0].lines[0].accesses[0].metrics.erase("dram_read_bytes");
+    EXPECT_EQ(dram_changes(), 1u);  // counted, and 0
+    for (profile::Launch& launch : measured.launches) launch.absent["dram_read_bytes"] = "hardware does not count it by line";
+    EXPECT_EQ(dram_changes(), 0u);
+}
+
 TEST(Compare, PredictionBesideMeasurement) {
     const profile::Profile emulated = make_profile();
     profile::Profile measured = make_profile();
