@@ -88,23 +88,16 @@ private:
         Events events;
         Ended ended;
     };
-    struct Started {
-        fs::path folder;
-        Process process;
-    };
     struct Kind {
         std::string mode;         ///< activity, sass or range
         std::string more;         ///< further lines of the request
         bool first = false;
     };
-    base::Result<Started> start(const Kind& kind);
-    base::Result<Run> finish(Started& started, double limit);
     base::Result<Run> once(const Kind& kind, double limit);
     void collect_lines();
     void collect_counters();
-    bool collect_passes(bool overlapping);
     bool collect_by_kernel_replay(const std::string& reason);
-    std::string counters_request(const char* replay, bool flush) const;
+    std::string counters_request(const char* replay, const fs::path& images, bool flush) const;
     void end_before_fault();
     void leave_out_zeros();
     void drop_times();
@@ -129,7 +122,7 @@ private:
     Selection selection_;
     Outcome outcome_;
     std::set<std::string> executed_;  ///< spaces and operations of all instructions that ran; empty: not known
-    uint32_t run_ = 0, runs_ = 1, folders_ = 0;
+    uint32_t run_ = 0, runs_ = 1;
     bool denied_ = false;
 };
 
@@ -138,14 +131,13 @@ void Collection::step(const std::string& doing) {
     if (request_.progress) request_.progress({run_, std::max(run_, runs_), doing});
 }
 
-base::Result<Collection::Started> Collection::start(const Kind& kind) {
-    fs::path folder = folder_.path / std::to_string(++folders_);
+base::Result<Collection::Run> Collection::once(const Kind& kind, double limit) {
+    fs::path folder = folder_.path / std::to_string(run_);
     std::error_code error;
     fs::create_directory(folder, error);
     if (error) return base::error("cannot make a folder for the session: " + error.message());
     std::string text = fmt::format("mode {}\ncupti {}\n{}", kind.mode, cupti_->path(), kind.more);
     for (auto& [begin, end] : selection_) text += fmt::format("select {} {}\n", begin, end);
-    if (kind.mode == "range") text += fmt::format("turn {}\nlock {}\n", (folder / "turn").string(), (folder_.path / "lock").string());
     if (auto status = base::write_file(folder / "request", text); !status) return status.errors();
 
     auto library = injection_library();
@@ -158,31 +150,19 @@ base::Result<Collection::Started> Collection::start(const Kind& kind) {
     auto process = Process::start(command);
     input_.opened();
     if (!process) return process.errors();
-    return Started{std::move(folder), *std::move(process)};
-}
-
-base::Result<Collection::Run> Collection::finish(Started& started, double limit) {
     Run run;
-    run.ended = started.process.wait(limit, request_.cancelled);
-    if (auto bytes = base::read_file(started.folder / "events")) {
-        auto events = parse_events(*bytes, (started.folder / "events").string());
+    run.ended = process->wait(limit, request_.cancelled);
+    if (kind.first) input_.stop_recording();
+    if (auto bytes = base::read_file(folder / "events")) {
+        auto events = parse_events(*bytes, (folder / "events").string());
         if (!events) return events.errors();
         run.events = std::move(*events);
     }
     size_t others = 0;
-    std::error_code error;
-    for (auto& entry : fs::directory_iterator(started.folder, error)) others += entry.path().filename().string().starts_with("other.");
+    for (auto& entry : fs::directory_iterator(folder, error)) others += entry.path().filename().string().starts_with("other.");
     if (others)
         warn(fmt::format("{} more process{} of the program used the GPU and {} not measured: only the first one is", others,
                          others == 1 ? "" : "es", others == 1 ? "was" : "were"));
-    return run;
-}
-
-base::Result<Collection::Run> Collection::once(const Kind& kind, double limit) {
-    auto started = start(kind);
-    if (!started) return started.errors();
-    auto run = finish(*started, limit);
-    if (kind.first) input_.stop_recording();
     return run;
 }
 
@@ -360,12 +340,13 @@ void Collection::leave_out_zeros() {
     runs_ = run_ + counters_.plan.passes;
 }
 
-/// What a process needs to know besides its segments when it is its turn.
-std::string Collection::counters_request(const char* replay, bool flush) const {
+/// What a process needs to know besides its segments.
+std::string Collection::counters_request(const char* replay, const fs::path& images, bool flush) const {
     // Collecting every kernel by itself fails where graphs are launched (CUPTI 13.0); ranges around the launches don't.
     bool around = std::any_of(first_.events.launches.begin(), first_.events.launches.end(), [](auto& launch) { return launch.graph; });
-    std::string out = fmt::format("config {}\nreplay {}\nranges {}\nflush {}\n", (folder_.path / "config").string(), replay,
-                                  around ? "user" : "auto", int(flush));
+    bool late = !first_.events.launches.empty() && first_.events.launches.front().stretch != 0;
+    std::string out = fmt::format("images {}\nconfig {}\nreplay {}\nranges {}\nopen {}\nflush {}\n", images.string(), (folder_.path / "config").string(),
+                                  replay, around ? "user" : "auto", late ? "late" : "early", int(flush));
     for (auto& name : counters_.names) out += "metric " + name + "\n";
     return out;
 }
@@ -375,15 +356,6 @@ void Collection::collect_counters() {
     leave_out_zeros();
     if (counters_.names.empty()) return;
     if (auto status = base::write_file(folder_.path / "config", counters_.plan.config); !status) return warn(status.errors().front().message);
-    uint32_t run = run_;
-    const char* overlap = std::getenv("LANESCOPE_OVERLAP");
-    if (!(overlap && std::string_view(overlap) == "0") && collect_passes(true)) return;
-    run_ = run;
-    collect_passes(false);
-}
-
-/// One run of the program a pass; `overlapping`: each already starts while the one before measures. False: that may have been the trouble.
-bool Collection::collect_passes(bool overlapping) {
     struct State {
         SegmentPlan plan;
         uint64_t pass = 0, nesting = 1;
@@ -391,38 +363,23 @@ bool Collection::collect_passes(bool overlapping) {
     };
     std::vector<State> states;
     for (auto& plan : segments(first_.events.launches, selection_)) states.push_back({plan});
-    fs::path images = folder_.path / (overlapping ? "images" : "images alone");
+    fs::path images = folder_.path / "images";
     fs::create_directory(images);
-    const Kind kind{.mode = "range", .more = fmt::format("images {}\n", images.string())};
-    const std::string common = counters_request("application", !request_.warm);
-    auto trouble = [&](const std::string& text) {
-        if (!overlapping) warn(text);
-        return !overlapping;
-    };
+    const std::string common = counters_request("application", images, !request_.warm);
     Events last;
-    std::optional<Started> ahead;
     for (uint32_t pass = 1; pass <= counters_.plan.passes; ++pass) {
         step(fmt::format("counters, pass {} of {}", pass, counters_.plan.passes));
-        auto current = ahead ? base::Result<Started>(*std::move(ahead)) : start(kind);
-        ahead.reset();
-        if (!current) return trouble("no counters: " + current.errors().front().message);
-        std::string turn = common;
+        std::string more = common;
         for (size_t i = 0; i < states.size(); ++i)
-            turn += fmt::format("segment {} {} {} {} {}\n", i, states[i].plan.begin, states[i].plan.end, states[i].pass, states[i].nesting);
-        if (auto status = base::write_file(current->folder / "turn", turn); !status) return trouble("no counters: " + status.errors().front().message);
-        if (overlapping && pass < counters_.plan.passes)
-            if (auto next = start(kind)) ahead.emplace(*std::move(next));
-        auto run = finish(*current, limit());
-        if (!run) return trouble("no counters: " + run.errors().front().message);
-        if (run->ended.cancelled) return warn("counters were not completed: interrupted"), true;
-        if (run->ended.timed_out) return trouble(fmt::format("no counters: the program was stopped after {:.0f} s", limit()));
-        if (run->events.segments.empty()) {
-            if (!overlapping) explain(run->events, "no counters");
-            return !overlapping;
-        }
+            more += fmt::format("segment {} {} {} {} {}\n", i, states[i].plan.begin, states[i].plan.end, states[i].pass, states[i].nesting);
+        auto run = once({.mode = "range", .more = more}, limit());
+        if (!run) return warn("no counters: " + run.errors().front().message);
+        if (run->ended.cancelled) return warn("counters were not completed: interrupted");
+        if (run->ended.timed_out) return warn(fmt::format("no counters: the program was stopped after {:.0f} s", limit()));
+        if (run->events.segments.empty()) return explain(run->events, "no counters");
         if (std::string what = difference(first_.events.launches, run->events.launches); !what.empty()) {
-            if (!overlapping) collect_by_kernel_replay(what);
-            return !overlapping;
+            collect_by_kernel_replay(what);
+            return;
         }
         for (auto& segment : run->events.segments) {
             if (segment.index >= states.size()) continue;
@@ -433,27 +390,24 @@ bool Collection::collect_passes(bool overlapping) {
         last = std::move(run->events);
         if (std::all_of(states.begin(), states.end(), [](auto& s) { return s.complete; })) break;
     }
-    if (!std::all_of(states.begin(), states.end(), [](auto& s) { return s.complete; }) && !trouble("some launches lack counters: not every pass reached them"))
-        return false;
+    if (!std::all_of(states.begin(), states.end(), [](auto& s) { return s.complete; }))
+        warn("some launches lack counters: not every pass reached them");
     outcome_.profile.settings["replay"] = "application";
     if (!request_.warm) outcome_.profile.settings["flush"] = last.flush.empty() ? "none" : last.flush;
     read_counters(last, images);
     if (common.find("ranges user") != std::string::npos) drop_times();
     if (!last.failed.empty()) explain(last, "counters may be incomplete");
-    return true;
 }
 
 bool Collection::collect_by_kernel_replay(const std::string& reason) {
     step("counters, kernel by kernel");
     fs::path images = folder_.path / "replayed";
     fs::create_directory(images);
-    std::string turn = counters_request("kernel", false);
+    std::string more = counters_request("kernel", images, false);
     // Which launches there will be isn't known now, so the images cover the numbers, whatever is launched under them.
     uint64_t index = 0;
-    for (auto& plan : segments(first_.events.launches, selection_)) turn += fmt::format("segment {} {} {} 0 1\n", index++, plan.begin, plan.end);
-    auto started = start({.mode = "range", .more = fmt::format("images {}\n", images.string())});
-    if (!started || !base::write_file(started->folder / "turn", turn).ok()) return false;
-    auto run = finish(*started, limit() * counters_.plan.passes);
+    for (auto& plan : segments(first_.events.launches, selection_)) more += fmt::format("segment {} {} {} 0 1\n", index++, plan.begin, plan.end);
+    auto run = once({.mode = "range", .more = more}, limit() * counters_.plan.passes);
     if (!run || run->events.segments.empty()) {
         if (run) explain(run->events, "no counters");
         return false;

@@ -180,7 +180,7 @@ void add_times(profile::Profile& profile, const Events& events, const Selection&
         if (copy.collected) profile.transfers.push_back(transfer(copy, origin, streams));
     for (auto& migration : events.migrations) {
         profile::Transfer moved;
-        moved.kind = "migration";
+        moved.kind = migration.to_device ? "migration_to_device" : "migration_to_host";
         moved.memory = "managed";
         moved.bytes = migration.bytes;
         moved.start_ns = double(migration.start - origin);
@@ -250,6 +250,8 @@ void add_lines(profile::Profile& profile, const Events& events, const std::map<u
             for (auto counter : {"sectors", "ideal_sectors", "tags"}) counts[counter] = value(event, counter);
         if (access.space == "shared")
             for (auto counter : {"wavefronts", "ideal_wavefronts"}) counts[counter] = value(event, counter);
+        // An instruction that is predicated off in all lanes is executed, but asks for nothing.
+        if ((access.space == "global" && counts["sectors"] == 0) || (access.space == "shared" && counts["wavefronts"] == 0)) counts["requests"] = 0;
         if (access.space == "local") counts["sectors"] = value(event, "local_sectors");
         line.accesses.push_back(std::move(access));
     }

@@ -10,7 +10,6 @@
 #include "hardware/inject/api.h"
 #include "hardware/inject/collector.h"
 #include "hardware/inject/session.h"
-#include "hardware/inject/turn.h"
 
 namespace lanescope::inject {
 
@@ -175,7 +174,7 @@ void start() {
         events.open(path + "/other." + std::to_string(getpid()));
         return;
     }
-    read_request(path + "/request", request);
+    request = read_request(path + "/request");
     events.line("loaded", request.mode, getpid());
     timing("loaded");
     events.flush();
@@ -212,8 +211,6 @@ void start() {
     timing("subscribed");
     events.flush();
     std::atexit(at_exit);
-    gpu_lock.acquire(request.lock);  // what comes now is the driver's initialisation and a context
-    timing("entered");
 }
 
 }  // namespace

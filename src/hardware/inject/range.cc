@@ -12,7 +12,6 @@
 #include "hardware/inject/api.h"
 #include "hardware/inject/collector.h"
 #include "hardware/inject/session.h"
-#include "hardware/inject/turn.h"
 
 namespace lanescope::inject {
 
@@ -60,6 +59,11 @@ private:
 
 class RangeCollector : public Collector {
 public:
+    void begin() override {
+        config_ = slurp(request.config);
+        for (auto& name : request.metrics) names_.push_back(name.c_str());
+    }
+
     void context_created(CUcontext context) override {
         if (object_) {
             events.line("note", "second context: no counters from it");
@@ -68,11 +72,6 @@ public:
         CUpti_Profiler_Initialize_Params initialize{CUpti_Profiler_Initialize_Params_STRUCT_SIZE};
         if (!succeeded("cuptiProfilerInitialize", api.cuptiProfilerInitialize(&initialize))) return;
         timing("initialized");
-        gpu_lock.release();
-        wait_for_turn();
-        timing("turn");
-        config_ = slurp(request.config);
-        for (auto& name : request.metrics) names_.push_back(name.c_str());
         CUpti_RangeProfiler_Enable_Params enable{CUpti_RangeProfiler_Enable_Params_STRUCT_SIZE};
         enable.ctx = context;
         if (!succeeded("cuptiRangeProfilerEnable", api.cuptiRangeProfilerEnable(&enable))) return;
@@ -80,7 +79,7 @@ public:
         timing("enabled");
         context_ = context;
         // Already here where the first launch is wanted; the usual place, and outside of any launch.
-        if (next_ < request.segments.size() && request.segments[next_].begin == launches_) open();
+        if (!request.open_late && next_ < request.segments.size() && request.segments[next_].begin == launches_) open();
     }
 
     void launch_starting(const LaunchInfo& launch) override {
@@ -174,7 +173,6 @@ private:
         if (!succeeded("cuptiRangeProfilerStart", api.cuptiRangeProfilerStart(&start))) return give_up();
         opened_ = true;
         timing("started");
-        gpu_lock.acquire(request.lock);
     }
 
     void close() {

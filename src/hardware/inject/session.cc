@@ -20,7 +20,8 @@ bool Request::is_selected(uint64_t launch) const {
     return std::any_of(selected.begin(), selected.end(), [&](auto& range) { return launch >= range.first && launch <= range.second; });
 }
 
-void read_request(const std::string& path, Request& out) {
+Request read_request(const std::string& path) {
+    Request out;
     std::ifstream file(path);
     for (std::string line; std::getline(file, line);) {
         std::istringstream words(line);
@@ -40,16 +41,16 @@ void read_request(const std::string& path, Request& out) {
         }
         std::getline(words, value);
         if (key == "mode") out.mode = value;
-        else if (key == "turn") out.turn = value;
-        else if (key == "lock") out.lock = value;
         else if (key == "cupti") out.cupti = value;
         else if (key == "config") out.config = value;
         else if (key == "images") out.images = value;
         else if (key == "metric") out.metrics.push_back(value);
         else if (key == "replay") out.kernel_replay = value == "kernel";
+        else if (key == "open") out.open_late = value == "late";
         else if (key == "flush") out.flush = value == "1";
         else if (key == "ranges") out.user_ranges = value == "user";
     }
+    return out;
 }
 
 bool Events::open(const std::string& path) {

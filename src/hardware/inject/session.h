@@ -17,14 +17,13 @@ struct Segment {
 
 struct Request {
     std::string mode;                  ///< activity, sass or range
-    std::string turn;                  ///< file that holds the rest of the request, once it is this process's turn to collect; empty: it is
-    std::string lock;                  ///< file: who holds it may make the GPU busy with anything but what is measured (turn.h)
     std::string cupti;                 ///< path of libcupti
     std::string config;                ///< file: configuration image (range)
     std::string images;                ///< folder of the counter images (range)
     std::vector<std::string> metrics;
     bool kernel_replay = false;
     bool flush = false;
+    bool open_late = false;            ///< not before the first wanted launch: what runs before it isn't collected
     bool user_ranges = false;          ///< ranges around the selected launches, not around every launch
     std::vector<Segment> segments;
     std::vector<std::pair<uint64_t, uint64_t>> selected;  ///< inclusive; sorted
@@ -32,8 +31,7 @@ struct Request {
     bool is_selected(uint64_t launch) const;
 };
 
-/// Adds what a file says.
-void read_request(const std::string& path, Request& request);
+Request read_request(const std::string& path);
 
 /// Appends lines of tab-separated words. Safe from several threads; what was flushed survives a crash of the process.
 class Events {
