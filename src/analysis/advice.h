@@ -25,6 +25,6 @@ struct Advice {
 /// kLeastTimeGain and `chance_ns` less time (one trip to memory more or less is chance), or asks memory and link for kLeastTrafficGain
 /// fewer bytes in no more time. What only aligns gains by bytes alone.
 std::vector<Advice> advise(const profile::Launch& launch, double chance_ns);
-constexpr double kLeastTimeGain = 0.02, kLeastTrafficGain = 0.1;
+constexpr double kLeastTimeGain = 0.02, kLeastL1Gain = 0.2, kLeastTrafficGain = 0.1;
 
 }  // namespace lanescope::analysis

@@ -162,7 +162,7 @@ uint32_t Relayout::through_tile(const memory::Access& access) {
         turn.operation = operation;
         turned += model_.access(turn);
     }
-    return access.operation == memory::Operation::kStore ? delay : delay + turned;
+    return delay + turned;   // a store too: its value comes out of the tile
 }
 
 uint32_t Relayout::widened(const memory::Access& access, uint32_t instruction) {
