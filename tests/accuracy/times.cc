@@ -75,7 +75,9 @@ bool judge_times(const profile::Profile& profile, const std::vector<Row>& record
         theirs.push_back(number(recorded[i], "gpu__time_duration.sum"));
         errors.push_back(100 * std::abs(ours.back() / theirs.back() - 1));
         const Throughput* expected = highest(recorded[i]);
-        const bool agrees = expected == nullptr || std::find(expected->bounds.begin(), expected->bounds.end(), launch.bound) != expected->bounds.end();
+        // ncu has no throughput of block launches: where they are the bound (copies by blocks of 64 threads, at 98 % of their rate), the next one counts.
+        const std::string& bound = launch.bound == "block_launch" ? launch.second_bound : launch.bound;
+        const bool agrees = expected == nullptr || std::find(expected->bounds.begin(), expected->bounds.end(), bound) != expected->bounds.end();
         judged += expected != nullptr;
         other += !agrees;
         const auto unit = std::find_if(launch.units.begin(), launch.units.end(), [&](const profile::Unit& each) { return each.name == launch.bound; });
