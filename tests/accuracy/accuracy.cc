@@ -38,7 +38,7 @@ double of(const Quantity& quantity, const auto& get) {
 int main(int argc, char** argv) {
     if (argc < 8) return 2;
     const std::string lanescope = argv[1], program = argv[2], arguments = argv[3], recorded = argv[4], limits = argv[5], suite = argv[6], out = argv[7];
-    std::string command = lanescope + " run --gpu h200 --json " + out;
+    std::string command = lanescope + " run --gpu h200 --no-what-if --no-race-check --uninitialized off --json " + out;
     for (int i = 8; i < argc; ++i) command += std::string(" ") + argv[i];
     command += " " + program + " " + arguments + " >/dev/null 2>" + out + ".log";
     if (std::system(command.c_str()) != 0) {

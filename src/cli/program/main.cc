@@ -81,6 +81,12 @@ void add_ptx_options(CLI::App& command, cli::PtxOptions& options) {
 class Help final : public CLI::Formatter {
 public:
     explicit Help(std::string usage = {}) : usage_(std::move(usage)) { column_width(34); }
+    /// Without CLI11's mark of a flag that turns something off.
+    std::string make_option_name(const CLI::Option* option, bool is_positional) const override {
+        std::string name = Formatter::make_option_name(option, is_positional);
+        if (const size_t mark = name.find("{false}"); mark != std::string::npos) name.erase(mark, 7);
+        return name;
+    }
     std::string make_usage(const CLI::App* command, std::string name) const override {
         return usage_.empty() ? Formatter::make_usage(command, name) : "Usage: " + usage_ + "\n";
     }
