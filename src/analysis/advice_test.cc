@@ -24,6 +24,18 @@ std::vector<Advice> advice_of(std::vector<profile::WhatIf> all, double chance_ns
     return advise(launch, chance_ns);
 }
 
+TEST(Advice, WhatOnlySparesL1MustGainMoreThanTheModelsError) {
+    const auto gaining = [](double after_ns, double l2_after) {
+        profile::WhatIf out = tried("structure_of_arrays", 10000, after_ns);
+        out.before["l2_sectors"] = 1000;
+        out.after["l2_sectors"] = l2_after;
+        return advice_of({out}).size();
+    };
+    EXPECT_EQ(gaining(8800, 1000), 0u) << "12 %, all of it in L1";
+    EXPECT_EQ(gaining(7900, 1000), 1u) << "21 %";
+    EXPECT_EQ(gaining(8800, 800), 1u) << "12 %, and L2 is asked for a fifth less";
+}
+
 TEST(Advice, OnlyWhatGains) {
     EXPECT_EQ(advice_of({tried("tile_staging", 10000, 5000)}).size(), 1u);
     EXPECT_EQ(advice_of({tried("tile_staging", 10000, 9900)}).size(), 0u) << "1 %";
