@@ -57,8 +57,7 @@ base::Result<std::vector<std::byte>> parameters(const PtxOptions& options, const
 
 /// A fault at its place in the PTX text, with the thread, and the CUDA source lines that the PTX names for it as notes.
 base::Diagnostics fault_in(const ptx::Module& module, const exec::Fault& fault, const std::string& file, std::string_view text) {
-    base::Diagnostic diagnostic = base::error(fmt::format("{}, by thread ({}, {}, {}) of block ({}, {}, {})", fault.message, fault.thread.x, fault.thread.y,
-                                                          fault.thread.z, fault.block.x, fault.block.y, fault.block.z), {file, 0, 0});
+    base::Diagnostic diagnostic = base::error(emulator::message_of(fault), {file, 0, 0});
     if (fault.function != ptx::kNone && fault.instruction != ptx::kNone) {
         const ptx::Instruction& instruction = module.functions[fault.function].body[fault.instruction];
         diagnostic.place.line = instruction.line;

@@ -330,7 +330,7 @@ LaunchResult Context::launch(const LaunchRequest& request) {
 void Context::record_fault(const ptx::Module& module, const exec::Fault& fault, uint64_t launch, bool warning) {
     profile::Fault record;
     record.kind = exec::to_string(fault.kind);
-    record.message = fault.message;
+    record.message = message_of(fault);
     record.warning = warning;
     record.launch = launch;
     record.where = frames(module, fault.location);
@@ -370,6 +370,10 @@ void Context::unmapped(const exec::Allocation& allocation) {
 
 void Context::check_journal() {
     if (std::string trouble = journal_.take_error(); !trouble.empty() && report) report(trouble);
+}
+
+std::string message_of(const exec::Fault& fault) {
+    return fmt::format("thread ({}, {}, {}) of block ({}, {}, {}): {}", fault.thread.x, fault.thread.y, fault.thread.z, fault.block.x, fault.block.y, fault.block.z, fault.message);
 }
 
 std::string describe(const ptx::Module& module, const exec::Fault& fault) {

@@ -193,6 +193,8 @@ private:
     uint64_t stack_bytes_ = 1024;
 };
 
+/// "thread (3, 0, 0) of block (0, 0, 0): store of ..."
+std::string message_of(const exec::Fault& fault);
 /// "file.cu:12: error: …" for a fault, with the chain of inlined calls.
 std::string describe(const ptx::Module& module, const exec::Fault& fault);
 

@@ -13,6 +13,9 @@ void add_sources(Profile& profile) {
             files.insert(line.file);
             for (const Frame& frame : line.inlined_from) files.insert(frame.file);
         }
+    for (const Fault& fault : profile.faults)
+        for (const std::vector<Frame>* frames : {&fault.where, &fault.other})
+            for (const Frame& frame : *frames) files.insert(frame.file);
     for (const std::string& file : files) {
         if (file.empty()) continue;
         if (base::Result<std::string> text = base::read_file(file, kLargestSource)) profile.sources[file] = base::split_lines(*text);
