@@ -7,7 +7,8 @@ namespace lanescope::memory {
 namespace {
 
 constexpr uint64_t kEmpty = ~0ull;
-constexpr uint32_t kMaxWays = 16'000;                 // slots fit 16 bits
+constexpr uint32_t kHashedSets = 4;
+constexpr uint32_t kMaxSlots = 64'000;                // fit 16 bits
 
 ByteMask whole(uint32_t sectors) {
     constexpr uint64_t kSector = 0xffffffffull;
@@ -21,11 +22,14 @@ ByteMask whole(uint32_t sectors) {
 
 }  // namespace
 
-void L1Cache::reset(uint32_t lines) {
-    ways_ = std::clamp(lines / kSets, 1u, kMaxWays);
+void L1Cache::reset(uint32_t lines, uint32_t ways) {
+    hashed_ = ways == 0;
+    lines = std::min(lines, kMaxSlots);
+    sets_ = hashed_ ? kHashedSets : std::bit_floor(std::max(1u, lines / ways));
+    ways_ = std::max(1u, lines / sets_);
     oldest_share_ = std::max(1u, ways_ / 10);
     random_ = 0;
-    const uint32_t slots = kSets * ways_;
+    const uint32_t slots = sets_ * ways_;
     lines_.assign(slots, kEmpty);
     bytes_.assign(slots, {});
     ready_.assign(slots, 0);
@@ -35,14 +39,16 @@ void L1Cache::reset(uint32_t lines) {
         newer_[slot] = uint16_t(slot - 1);
         older_[slot] = uint16_t(slot + 1);
     }
-    for (uint32_t set = 0; set < kSets; ++set) {
+    newest_.resize(sets_);
+    oldest_.resize(sets_);
+    for (uint32_t set = 0; set < sets_; ++set) {
         newest_[set] = uint16_t(set * ways_);
         oldest_[set] = uint16_t(set * ways_ + ways_ - 1);
     }
     index_.assign(std::bit_ceil(2 * slots), 0);
 }
 
-uint32_t L1Cache::set_of(uint64_t line) const { return uint32_t(hash(line ^ line >> 29) >> 40) % kSets; }
+uint32_t L1Cache::set_of(uint64_t line) const { return uint32_t(hashed_ ? uint32_t(hash(line ^ line >> 29) >> 40) % kHashedSets : line % sets_); }
 
 uint32_t L1Cache::find(uint64_t line) const {
     const uint32_t mask = uint32_t(index_.size()) - 1;

@@ -8,12 +8,13 @@
 
 namespace lanescope::memory {
 
-/// Lines are hashed into four sets, and one of the least recently used tenth of the set makes room: of the simple organisations this is
-/// the one that agrees best with an H200's hits as a working set outgrows its L1 (docs/memory-model.md).
+/// Of unknown organisation, lines are hashed into four sets, and one of the least recently used tenth of the set makes room: of the simple
+/// organisations this is the one that agrees best with an H200's hits as a working set outgrows its L1 (docs/memory-model.md). Where the
+/// ways are known, a line's set is its number modulo the sets: lines a power of two apart drive each other out.
 class L1Cache {
 public:
-    /// Empties the cache and gives it `lines` lines.
-    void reset(uint32_t lines);
+    /// Empties the cache and gives it `lines` lines, in sets of `ways` (0: unknown).
+    void reset(uint32_t lines, uint32_t ways = 0);
 
     struct Lookup {
         uint32_t hits = 0;                ///< sectors of which every wanted byte is there or on its way
@@ -33,7 +34,7 @@ public:
     void invalidate(uint64_t line, uint32_t sectors);
 
 private:
-    static constexpr uint32_t kSets = 4, kNone = ~0u;
+    static constexpr uint32_t kNone = ~0u;
     static uint64_t hash(uint64_t line) { return line * 0x9E3779B97F4A7C15ull; }
     uint32_t set_of(uint64_t line) const;
     uint32_t find(uint64_t line) const;
@@ -44,13 +45,14 @@ private:
     void index(uint32_t slot);
     void unindex(uint32_t slot);
 
-    uint32_t ways_ = 0, oldest_share_ = 1;
+    uint32_t sets_ = 0, ways_ = 0, oldest_share_ = 1;
+    bool hashed_ = true;
     uint64_t random_ = 0;
     std::vector<uint64_t> lines_;         ///< by slot: set × ways + way; ~0: empty
     std::vector<ByteMask> bytes_;         ///< bytes present
     std::vector<uint64_t> ready_;
     std::vector<uint16_t> newer_, older_; ///< slots of a set as a list from most to least recent
-    uint16_t newest_[kSets] = {}, oldest_[kSets] = {};
+    std::vector<uint16_t> newest_, oldest_;  ///< by set
     std::vector<uint16_t> index_;         ///< open hash: line → slot + 1
 };
 

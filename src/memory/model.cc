@@ -20,6 +20,7 @@
 namespace lanescope::memory {
 namespace {
 
+constexpr ByteMask kWholeLine{~0ull, ~0ull};
 constexpr uint64_t kLocalWindow = 1ull << 56;               // far above any device address
 constexpr double kBytesPerCycle = 64;                       // from L2 to an SM, every generation since Kepler
 constexpr uint64_t kBetweenLaunches = 10'000;               // cycles: every window closes
@@ -68,6 +69,8 @@ struct Model::Impl {
     struct Sm {
         L1Cache l1;
         StoreWindow stores;
+        std::vector<double> pending;      ///< when the lines that were asked for last are there: a ring of as many as may be waited for
+        uint32_t oldest_pending = 0;
         std::deque<Packet> leaving;       ///< wait for the way out
         uint64_t launch = 0;              ///< the launch whose data the L1 holds
         double pipe_free = 0, return_free = 0, way_out_free = 0;   ///< when the tag stage, the way back and the way out can be used again
@@ -83,10 +86,11 @@ struct Model::Impl {
     std::vector<Counters> sites;
     Counters unattributed;
     bool l1_loads;                        ///< default loads may hit L1
+    bool whole_lines;                     ///< what L1 lacks is fetched by whole lines
     uint32_t l1_lines = 0;
     uint64_t launch = 0;
     uint64_t origin = 0, last = 0;        ///< of the launch: model time of its cycle 0; latest time seen
-    double l1_latency, l2_latency, shared_latency, constant_fetch, link_cycles_per_byte, link_free = 0;
+    double l1_latency, l2_latency, dram_beyond, shared_latency, constant_fetch, link_cycles_per_byte, link_free = 0;
     uint32_t groups;                      ///< clusters of SMs whose reads are merged
     std::vector<Sm> sms;
     std::vector<ReadWindow> windows;
@@ -102,10 +106,12 @@ struct Model::Impl {
 
     Impl(const gpu::Description& description, const Settings& wanted) : gpu(description), settings(wanted), parameters(description) {
         l1_loads = settings.l1 == Settings::L1::kDefault ? gpu.l1_caches_global_by_default : settings.l1 == Settings::L1::kOn;
+        whole_lines = gpu.coalescing == gpu::Coalescing::kKepler;
         const double cycles_per_ns = gpu.clock_mhz / 1000;
         l1_latency = gpu.l1_latency_ns * cycles_per_ns;
         constant_fetch = (settings.cold ? gpu.dram_latency_ns : gpu.l2_latency_ns) * cycles_per_ns;
         l2_latency = gpu.l2_latency_ns * cycles_per_ns - (gpu.l2_partitions > 1 ? parameters.l2_partition_distance_cycles / 2 : 0);
+        dram_beyond = std::max(0.0, gpu.dram_latency_ns * cycles_per_ns - l2_latency - parameters.dram_spread_ns * cycles_per_ns);
         shared_latency = gpu.shared_latency_ns * cycles_per_ns;
         link_cycles_per_byte = gpu.link_bytes_per_second > 0 ? gpu.clock_mhz * 1e6 / gpu.link_bytes_per_second : 0;
         groups = std::max(1u, gpu.gpcs);
@@ -152,7 +158,8 @@ struct Model::Impl {
         Sm& sm = sms[access.sm % sms.size()];
         if (sm.launch != launch) {
             sm.launch = launch;
-            sm.l1.reset(l1_lines);
+            sm.l1.reset(l1_lines, gpu.l1_ways);
+            sm.pending.assign(size_t(parameters.l1_pending_lines), double(origin));
             sm.pipe_free = sm.return_free = sm.way_out_free = sm.constants_free = double(origin);
             sm.constants.reset(gpu.constant_cache_bytes, uint64_t(parameters.constant_next_bytes));
             sm.busy = {};
@@ -192,7 +199,7 @@ struct Model::Impl {
     uint64_t fetch(Sm& sm, uint32_t sm_index, uint32_t site, uint64_t line, uint32_t sectors, uint64_t now) {
         Counters& c = sites[site];
         const uint32_t group = group_of(sm_index);
-        double ready = double(now) + l2_latency;
+        double ready = double(now) + l2_latency, beyond = 0;   // beyond L2: what a read takes at least
         if (is_host(line * kLineBytes)) {
             c.l2_reads += count(sectors);
             c.link_read_bytes += kSectorBytes * count(sectors);
@@ -209,11 +216,17 @@ struct Model::Impl {
                 c.l2_reads += count(rest);
                 c.l2_read_hits += count(reply.hits);
                 ready = std::max(ready, double(now) + l2_latency + reply.wait);
+                if (reply.hits != rest) beyond = dram_beyond;
                 if (!windows.empty()) {
                     const double until = ready - parameters.coalescer_distance_cycles;
                     if (until > double(now)) windows[group].sent(line, rest, now, uint64_t(until), uint64_t(ready));
                 }
             }
+        }
+        if (!sm.pending.empty()) {
+            double& place = sm.pending[sm.oldest_pending];
+            ready = place = std::max(ready, place + l2_latency + beyond);
+            sm.oldest_pending = uint32_t((sm.oldest_pending + 1) % sm.pending.size());
         }
         // The way back carries what is there first: nothing waits behind data that comes late.
         sm.return_free = std::max(sm.return_free, double(now) + l2_latency) + kSectorBytes * count(sectors) / kBytesPerCycle;
@@ -226,8 +239,8 @@ struct Model::Impl {
         for (uint32_t i = 0; i < n; ++i) {
             uint32_t missing = parts[i].bytes.sectors();
             if (through_l1) {
-                const L1Cache::Lookup found = sm.l1.load(parts[i].line, parts[i].bytes);
-                c.l1_hits += count(found.hits);
+                const L1Cache::Lookup found = sm.l1.load(parts[i].line, whole_lines ? kWholeLine : parts[i].bytes);
+                c.l1_hits += count(found.hits & missing);
                 missing = found.misses;
                 if (found.hits) done = std::max(done, found.ready);
                 if (missing) {

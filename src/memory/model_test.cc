@@ -231,6 +231,37 @@ TEST(Model, KeplerTransactions) {
     }
 }
 
+TEST(Model, KeplerFetchesWholeLinesThroughL1) {
+    Driver with("k80", {.l1 = Settings::L1::kOn}), without("k80", {.l1 = Settings::L1::kOff});
+    const auto column = [](uint32_t lane) { return kBase + 4096ull * lane; };
+    // 32 lanes on 32 lines: all four sectors of each, or the one that is needed
+    with.run({}, column);
+    without.run({}, column);
+    EXPECT_EQ(with.site(0).l2_reads, 128u);
+    EXPECT_EQ(without.site(0).l2_reads, 32u);
+}
+
+TEST(Model, KeplersLinesAPowerOfTwoApartDriveEachOtherOut) {
+    // Lines of 8 KiB apart, all in one of 64 sets of 6 ways: of 6 all are still there, of 7 none.
+    for (const uint64_t lines : {6, 7}) {
+        Driver d("k80", {.l1 = Settings::L1::kOn});
+        for (int pass = 0; pass < 2; ++pass)
+            for (uint64_t line = 0; line < lines; ++line) d.load(kBase + 8192 * line, 0, 10'000 * (lines * uint64_t(pass) + line));
+        EXPECT_EQ(d.site(0).l1_hits, lines == 6 ? 6u * 4 : 0u);
+    }
+}
+
+TEST(Model, KeplersSmWaitsForSixtyFourLinesAtATime) {
+    Driver d("k80");
+    uint32_t first = 0, third = 0;
+    // Warps that load 32 lines each, all at once: two have room, the third's lines wait for the first's, 229 ns × 0.875 cycles more at least.
+    for (uint32_t warp = 0; warp < 3; ++warp) {
+        const uint32_t took = d.run({}, [=](uint32_t lane) { return kBase + 4096ull * lane + 32 * 4096ull * warp; });
+        (warp == 0 ? first : third) = took;
+    }
+    EXPECT_GE(third, first + 200);
+}
+
 TEST(Model, KeplerEfficiencies) {
     const auto percent = [](const Counters& c) { return 100.0 * double(c.unique_bytes) / double(c.transaction_bytes); };
     // a column of a row-major int matrix: 4 of 128 bytes through L1, 4 of 32 without

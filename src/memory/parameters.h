@@ -11,6 +11,7 @@ namespace lanescope::memory {
 struct Parameters {
     double l1_store_window_cycles;        ///< a store joins an earlier one to the same line at most this much later
     double l1_store_window_lines;         ///< lines that wait for further stores at a time
+    double l1_pending_lines;              ///< lines that an SM can wait for at a time; 0: as many as its warps ask for
     double store_packet_cycles;           ///< of an SM for 32 bytes of a store on the way to L2
     double coalescer_reads;               ///< SMs (or requests) whose identical reads become one
     double coalescer_distance_cycles;     ///< way from an SM to the coalescer and back: the rest of a read's latency is the merging window
@@ -42,6 +43,7 @@ struct Parameters {
         };
         l1_store_window_cycles = get("l1_store_window_cycles", 60);
         l1_store_window_lines = get("l1_store_window_lines", 16);
+        l1_pending_lines = get("l1_pending_lines", 0);
         store_packet_cycles = get("store_packet_cycles", 1.1);
         coalescer_reads = get("coalescer_reads", 4);
         coalescer_distance_cycles = get("coalescer_distance_cycles", 235);
