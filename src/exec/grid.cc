@@ -209,8 +209,8 @@ void Run::advance(Sm& s, uint64_t until) {
 }
 
 void Run::run() {
-    for (uint32_t slot = 0; slot < machine.resident_blocks; ++slot)
-        for (uint32_t s = 0; s < sms.size(); ++s) freed.push_back({0, s, slot});
+    for (uint32_t slot = 0; slot < machine.resident_blocks && freed.size() < blocks; ++slot)
+        for (uint32_t s = 0; s < sms.size() && freed.size() < blocks; ++s) freed.push_back({0, s, slot});
     start_blocks();
     const auto start = std::chrono::steady_clock::now();
     uint64_t now = 0;
