@@ -1,4 +1,4 @@
-// Times every kind of transfer from 4 KiB to 1 GiB, device events and host clock, median of repetitions. CSV on stdout.
+// Times every kind of transfer from 4 KiB to 1 GiB, or of the sizes given, device events and host clock, median of repetitions. CSV on stdout.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -22,14 +22,17 @@ template <class F> void measure(const char* kind, const char* memory, size_t byt
     std::printf("%s,%s,%zu,%.0f,%.0f,%.0f,%d\n", kind, memory, bytes, event[reps / 2], event[0], host[reps / 2], reps); std::fflush(stdout);
     cudaEventDestroy(a); cudaEventDestroy(b);
 }
-int main() {
+int main(int argc, char** argv) {
     const size_t top = size_t(1) << 30;
     char *d, *d2, *pinned, *wc, *managed; char* pageable = (char*)std::malloc(top);
     CHECK(cudaMalloc(&d, top)); CHECK(cudaMalloc(&d2, top)); CHECK(cudaMallocHost(&pinned, top)); CHECK(cudaHostAlloc(&wc, top, cudaHostAllocWriteCombined)); CHECK(cudaMallocManaged(&managed, size_t(256) << 20));
     std::memset(pageable, 1, top); std::memset(pinned, 1, top); std::memset(wc, 1, top);
     cudaStream_t s1, s2; CHECK(cudaStreamCreate(&s1)); CHECK(cudaStreamCreate(&s2));
     std::printf("kind,memory,bytes,event_ns_median,event_ns_min,host_ns_median,repetitions\n");
-    for (size_t n = 4096; n <= top; n *= 4) {
+    std::vector<size_t> sizes;
+    for (int i = 1; i < argc; ++i) sizes.push_back(std::strtoull(argv[i], nullptr, 10));
+    for (size_t n = 4096; argc == 1 && n <= top; n *= 4) sizes.push_back(n);
+    for (size_t n : sizes) {
         int reps = n <= (size_t(16) << 20) ? 21 : 7;
         measure("host_to_device", "pageable", n, [&] { CHECK(cudaMemcpy(d, pageable, n, cudaMemcpyHostToDevice)); }, reps);
         measure("device_to_host", "pageable", n, [&] { CHECK(cudaMemcpy(pageable, d, n, cudaMemcpyDeviceToHost)); }, reps);
