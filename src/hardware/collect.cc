@@ -99,7 +99,7 @@ private:
     bool collect_by_kernel_replay(const std::string& reason);
     std::string counters_request(const char* replay, const fs::path& images, bool flush) const;
     void end_before_fault();
-    void leave_out_zeros();
+    void spare_passes();
     void drop_times();
     bool read_counters(const Events& events, const fs::path& images);
     void describe();
@@ -307,8 +307,9 @@ bool Collection::read_counters(const Events& events, const fs::path& images) {
     return read != 0;
 }
 
-/// Counters of instructions that no kernel executed are zero; the passes they would take are spared.
-void Collection::leave_out_zeros() {
+/// Counters of instructions that no kernel executed are zero; the passes they would take are spared. So are two of the three that
+/// requests of textures and surfaces take together, where there are no surfaces.
+void Collection::spare_passes() {
     if (executed_.empty()) return;
     auto idle = [&](const std::string& name) {
         auto of = [&](std::string_view part) { return name.find(part) != std::string::npos; };
@@ -319,17 +320,20 @@ void Collection::leave_out_zeros() {
         if (of("op_shared") || of("mem_shared")) return !ran("shared");
         return (of("mem_global_op_red") || of("mem_global_op_atom")) && !ran("reduction") && !ran("atomic");
     };
+    const std::vector<std::string> textures{"l1tex__t_requests_pipe_tex_mem_texture.sum"};
+    bool textures_alone = !executed_.contains("surface") && cupti_->supported(available_.device.chip, textures).front();
     Counters left;
     for (size_t i = 0; i < counters_.names.size(); ++i) {
         // A quotient over nothing is no zero.
         if (counters_.names[i].ends_with(".sum") && idle(counters_.names[i])) {
             for (auto& launch : outcome_.profile.launches) launch.metrics.emplace(counters_.profile_names[i], 0.0);
         } else {
-            left.names.push_back(counters_.names[i]);
+            bool as_texture = textures_alone && counters_.names[i] == "l1tex__t_requests_pipe_tex.sum";
+            left.names.push_back(as_texture ? textures.front() : counters_.names[i]);
             left.profile_names.push_back(counters_.profile_names[i]);
         }
     }
-    if (left.names.size() == counters_.names.size()) return;
+    if (left.names == counters_.names) return;
     if (!left.names.empty()) {
         auto plan = cupti_->plan(available_.device.chip, left.names);
         if (!plan) return;
@@ -353,7 +357,7 @@ std::string Collection::counters_request(const char* replay, const fs::path& ima
 
 void Collection::collect_counters() {
     end_before_fault();
-    leave_out_zeros();
+    spare_passes();
     if (counters_.names.empty()) return;
     if (auto status = base::write_file(folder_.path / "config", counters_.plan.config); !status) return warn(status.errors().front().message);
     struct State {
@@ -442,7 +446,7 @@ void Collection::describe() {
     profile.settings["caches"] = request_.warm ? "warm" : "cold";
     profile.settings["driver"] = available_.driver;
     uint32_t version = first_.events.cupti_version;
-    profile.settings["cupti"] = fmt::format("{}.{}.{}", version / 10000, version % 10000 / 100, version % 100);
+    if (version) profile.settings["cupti"] = fmt::format("{}.{}.{}", version / 10000, version % 10000 / 100, version % 100);
     auto today = std::chrono::system_clock::to_time_t(std::chrono::system_clock::now());
     profile.settings["date"] = fmt::format("{:%Y-%m-%d}", fmt::gmtime(today));
 }

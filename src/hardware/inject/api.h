@@ -51,6 +51,8 @@ namespace lanescope::inject {
 #define LANESCOPE_DRIVER_FUNCTIONS(X)                             \
     X(cuCtxGetCurrent, "cuCtxGetCurrent")                         \
     X(cuCtxGetDevice, "cuCtxGetDevice")                           \
+    X(cuCtxPopCurrent, "cuCtxPopCurrent_v2")                      \
+    X(cuCtxPushCurrent, "cuCtxPushCurrent_v2")                    \
     X(cuCtxSynchronize, "cuCtxSynchronize")                       \
     X(cuDeviceGetAttribute, "cuDeviceGetAttribute")               \
     X(cuDeviceGetPCIBusId, "cuDeviceGetPCIBusId")                 \

@@ -59,6 +59,8 @@ enum class Flushed : uint8_t {
 };
 /// Makes L2 hold none of the program's data, as ncu does before every kernel.
 Flushed flush_caches(CUstream stream);
+/// Whether flush_caches() will answer kByKernel in `context`; until that is known the L2 is flushed once to see.
+bool flush_is_a_launch(CUcontext context);
 /// The context of the last flush is going: the next one needs a kernel and a buffer of its own.
 void forget_flush();
 

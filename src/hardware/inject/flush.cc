@@ -61,7 +61,7 @@ struct Flusher {
     uint64_t bytes = 0;
     unsigned blocks = 0;
     CUcontext context = nullptr;
-    bool usable = false;
+    bool refused = false;                     ///< not even the kernel could be prepared
 };
 
 Flusher flusher;
@@ -79,7 +79,8 @@ bool prepare_kernel(CUdevice device) {
     return succeeded("cuMemAlloc", api.cuMemAlloc(&flusher.buffer, flusher.bytes));
 }
 
-void prepare(CUcontext context) {
+/// How the current context's L2 is flushed: flushes it if the driver can.
+void find_way(CUcontext context) {
     flusher = {};
     flusher.context = context;
     CUdevice device = 0;
@@ -87,8 +88,14 @@ void prepare(CUcontext context) {
     const char* how = std::getenv("LANESCOPE_FLUSH");
     if (!how || std::string_view(how) != "reads") flusher.driver = std::make_unique<ResourceManager>();
     if (flusher.driver && !(flusher.driver->open(device) && flusher.driver->flush_l2())) flusher.driver.reset();
-    flusher.usable = flusher.driver || prepare_kernel(device);
     events.line("flush", flusher.driver ? "driver" : "reads");
+}
+
+bool has_kernel() {
+    if (flusher.function || flusher.refused) return !flusher.refused;
+    CUdevice device = 0;
+    flusher.refused = !succeeded("cuCtxGetDevice", api.cuCtxGetDevice(&device)) || !prepare_kernel(device);
+    return !flusher.refused;
 }
 
 }  // namespace
@@ -96,17 +103,25 @@ void prepare(CUcontext context) {
 Flushed flush_caches(CUstream stream) {
     CUcontext context = nullptr;
     if (!succeeded("cuCtxGetCurrent", api.cuCtxGetCurrent(&context))) return Flushed::kNot;
-    if (context != flusher.context) prepare(context);
-    if (!flusher.usable) return Flushed::kNot;
+    if (context != flusher.context) find_way(context);
     if (flusher.driver) {
         // What the program has launched must be done: its data goes first.
         bool idle = succeeded("cuCtxSynchronize", api.cuCtxSynchronize());
         return idle && flusher.driver->flush_l2() ? Flushed::kByDriver : Flushed::kNot;
     }
+    if (!has_kernel()) return Flushed::kNot;
     void* arguments[] = {&flusher.buffer, &flusher.bytes};
     bool launched = succeeded("cuLaunchKernel (flush)",
                               api.cuLaunchKernel(flusher.function, flusher.blocks, 1, 1, 512, 1, 1, 0, stream, arguments, nullptr));
     return launched ? Flushed::kByKernel : Flushed::kNot;
+}
+
+bool flush_is_a_launch(CUcontext context) {
+    if (context != flusher.context && succeeded("cuCtxPushCurrent", api.cuCtxPushCurrent(context))) {
+        find_way(context);
+        succeeded("cuCtxPopCurrent", api.cuCtxPopCurrent(&context));
+    }
+    return !flusher.driver;
 }
 
 void forget_flush() { flusher = {}; }

@@ -65,25 +65,20 @@ public:
     }
 
     void context_created(CUcontext context) override {
-        if (object_) {
+        if (context_) {
             events.line("note", "second context: no counters from it");
             return;
         }
         CUpti_Profiler_Initialize_Params initialize{CUpti_Profiler_Initialize_Params_STRUCT_SIZE};
         if (!succeeded("cuptiProfilerInitialize", api.cuptiProfilerInitialize(&initialize))) return;
         timing("initialized");
-        CUpti_RangeProfiler_Enable_Params enable{CUpti_RangeProfiler_Enable_Params_STRUCT_SIZE};
-        enable.ctx = context;
-        if (!succeeded("cuptiRangeProfilerEnable", api.cuptiRangeProfilerEnable(&enable))) return;
-        object_ = enable.pRangeProfilerObject;
-        timing("enabled");
         context_ = context;
         // Already here where the first launch is wanted; the usual place, and outside of any launch.
         if (!request.open_late && next_ < request.segments.size() && request.segments[next_].begin == launches_) open();
     }
 
     void launch_starting(const LaunchInfo& launch) override {
-        if (launch.context != context_ || !object_) return;
+        if (launch.context != context_) return;
         if (!opened_ && next_ < request.segments.size() && launch.index >= request.segments[next_].begin) open();
         flushed_ = opened_ && launch.selected && request.flush && flush_caches(launch.stream) == Flushed::kByKernel;
         if (first_) timing("first flush");
@@ -117,22 +112,25 @@ public:
     }
 
     void end() override {
-        forget_flush();
-        if (!object_) return;
         if (opened_) close();
-        CUpti_RangeProfiler_Disable_Params disable{CUpti_RangeProfiler_Disable_Params_STRUCT_SIZE};
-        disable.pRangeProfilerObject = object_;
-        object_ = nullptr;
+        forget_flush();
         context_ = nullptr;
-        succeeded("cuptiRangeProfilerDisable", api.cuptiRangeProfilerDisable(&disable));
     }
 
 private:
     std::string image_path(const Segment& segment) const { return request.images + "/" + std::to_string(segment.index) + ".image"; }
 
+    // Each segment has a profiler of its own: one that has seen another segment goes on counting passes where that ended.
     void open() {
         const Segment& segment = request.segments[next_];
-        size_t ranges = size_t(segment.end - segment.begin + 1) * (request.flush && !request.user_ranges ? 2 : 1) + 8;
+        CUpti_RangeProfiler_Enable_Params enable{CUpti_RangeProfiler_Enable_Params_STRUCT_SIZE};
+        enable.ctx = context_;
+        if (!succeeded("cuptiRangeProfilerEnable", api.cuptiRangeProfilerEnable(&enable))) return give_up();
+        object_ = enable.pRangeProfilerObject;
+        timing("enabled");
+        // cuptiRangeProfilerStart takes the longer the more there may be.
+        bool flush_has_range = request.flush && !request.user_ranges && flush_is_a_launch(context_);
+        size_t ranges = size_t(segment.end - segment.begin + 1) * (flush_has_range ? 2 : 1) + 8;
         if (!image_.open(image_path(segment))) {
             CUpti_RangeProfiler_GetCounterDataSize_Params size{CUpti_RangeProfiler_GetCounterDataSize_Params_STRUCT_SIZE};
             size.pRangeProfilerObject = object_;
@@ -176,8 +174,12 @@ private:
     }
 
     void close() {
-        const Segment& segment = request.segments[next_++];
         opened_ = false;
+        read(request.segments[next_++]);
+        disable();
+    }
+
+    void read(const Segment& segment) {
         timing("stopping");
         CUpti_RangeProfiler_Stop_Params stop{CUpti_RangeProfiler_Stop_Params_STRUCT_SIZE};
         stop.pRangeProfilerObject = object_;
@@ -196,7 +198,18 @@ private:
         events.flush();
     }
 
-    void give_up() { next_ = request.segments.size(); }
+    void disable() {
+        CUpti_RangeProfiler_Disable_Params disable{CUpti_RangeProfiler_Disable_Params_STRUCT_SIZE};
+        disable.pRangeProfilerObject = object_;
+        object_ = nullptr;
+        succeeded("cuptiRangeProfilerDisable", api.cuptiRangeProfilerDisable(&disable));
+        timing("disabled");
+    }
+
+    void give_up() {
+        next_ = request.segments.size();
+        if (object_) disable();
+    }
 
     CUpti_RangeProfiler_Object* object_ = nullptr;
     CUcontext context_ = nullptr;
