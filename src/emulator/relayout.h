@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <queue>
 #include <vector>
 
 #include "analysis/candidate.h"
@@ -13,10 +14,12 @@ namespace lanescope::emulator {
 
 class Relayout {
 public:
-    Relayout(const analysis::Candidate& change, memory::Model& model);
+    Relayout(const analysis::Candidate& change, memory::Model& model, uint32_t schedulers = 4);
 
     /// Hands one access, or those that it becomes, to the model; `instruction` is its site. Returns as Model::access does.
     uint32_t access(const memory::Access& access, uint32_t instruction, uint32_t warp);
+    /// A block of the SM has ended: its stores that waited until `time` are done.
+    void finish(uint32_t sm, uint64_t time);
 
 private:
     static constexpr uint32_t kLanes = 32;
@@ -34,7 +37,7 @@ private:
     uint32_t relaid(const memory::Access& access);
     uint32_t widened(const memory::Access& access, uint32_t instruction);
     uint32_t combined(const memory::Access& access);
-    uint32_t through_tile(const memory::Access& access);
+    uint32_t through_tile(const memory::Access& access, bool turned);
     uint32_t table(const memory::Access& access);
     uint32_t in_shared(const memory::Access& access, uint32_t warp);
 
@@ -48,6 +51,18 @@ private:
         uint64_t served = 0;                      ///< bit i: the i-th instruction of the change has had its part
     };
     std::vector<Wide> wide_;                      ///< by SM and warp slot
+    struct Store {
+        memory::Access access;                    ///< time: when it can begin
+        Addresses addresses;
+        bool operator<(const Store& other) const { return access.time > other.access.time; }   // the earliest on top of the queue
+    };
+    struct Tile {
+        uint64_t there = 0;                       ///< when what the block has asked for has come and the barrier opens
+        double issued = 0;                        ///< when the warps that went on are out of the way of the next
+    };
+    std::vector<Tile> tiles_;                     ///< by SM and block slot
+    double turn_cycles_;                          ///< of a scheduler's time, for each access through a tile
+    std::vector<std::priority_queue<Store>> waiting_;   ///< by SM: for the tiles of their blocks
     Addresses addresses_{};
 };
 

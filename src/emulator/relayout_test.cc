@@ -15,9 +15,11 @@ constexpr uint64_t kBase = 0x200000000000;
 /// Counts what a change makes of accesses whose lanes lie `stride` bytes apart.
 class Changed {
 public:
-    explicit Changed(const Candidate& change) : model_(*gpu::load("h200"), {.counts_only = true}), relayout_(change, model_) { model_.begin_launch({.sites = 4}); }
+    explicit Changed(const Candidate& change, bool counts_only = true) : model_(*gpu::load("h200"), {.counts_only = counts_only}), relayout_(change, model_) {
+        model_.begin_launch({.sites = 4});
+    }
 
-    void access(memory::Space space, memory::Operation operation, uint32_t bytes, uint64_t first, uint64_t stride, uint32_t instruction = 0, uint64_t time = 0) {
+    uint32_t access(memory::Space space, memory::Operation operation, uint32_t bytes, uint64_t first, uint64_t stride, uint32_t instruction = 0, uint64_t time = 0) {
         uint64_t addresses[32];
         for (uint64_t lane = 0; lane < 32; ++lane) addresses[lane] = first + stride * lane;
         memory::Access access;
@@ -28,9 +30,10 @@ public:
         access.active = ~0u;
         access.time = time;
         access.addresses = addresses;
-        relayout_.access(access, instruction, 0);
+        return relayout_.access(access, instruction, 0);
     }
     void load(uint32_t bytes, uint64_t first, uint64_t stride, uint32_t instruction = 0) { access(memory::Space::kGlobal, memory::Operation::kLoad, bytes, first, stride, instruction); }
+    void block_ends(uint64_t time) { relayout_.finish(0, time); }
     const memory::Counters& counts(uint32_t instruction = 0) const { return model_.sites()[instruction]; }
 
 private:
@@ -79,6 +82,21 @@ TEST(Relayout, ATileTurnsColumnsAndPaysForIt) {
     EXPECT_EQ(changed.counts().wavefronts, 2u);    // one pass to store into the tile, one to load from it
     changed.load(4, kBase, 4096, 1);               // not named: stays a column
     EXPECT_EQ(changed.counts(1).sectors, 32u);
+}
+
+// A warp whose own load has come stores when the slowest of its block has come too: the tile is full then.
+TEST(Relayout, AStoreWaitsForTheTileOfItsBlock) {
+    Changed changed(change(ChangeKind::kTile, 4096), false);
+    const auto load = [&](uint64_t first, uint64_t time) { return changed.access(memory::Space::kGlobal, memory::Operation::kLoad, 4, first, 4, 1, time); };
+    load(kBase + (8 << 20), 0);
+    const uint64_t slow = 5000 + load(kBase + (9 << 20), 5000), quick = 5000 + load(kBase + (8 << 20), 5000);   // from memory, from L1
+    ASSERT_LT(quick + 100, slow);
+    const uint64_t wait = changed.access(memory::Space::kGlobal, memory::Operation::kStore, 4, kBase, 4096, 0, quick);
+    EXPECT_GE(quick + wait, slow);
+    EXPECT_LT(quick + wait, slow + 100);           // a pass through shared memory, a few instructions
+    EXPECT_EQ(changed.counts().sectors, 0u);       // not yet
+    changed.block_ends(quick + wait);
+    EXPECT_EQ(changed.counts().sectors, 4u);
 }
 
 // Each word of a chunk has one place: a warp's 64 words a lane fill 64 × 32 × 4 B = 256 sectors, none twice.

@@ -71,7 +71,7 @@ Outcome Context::replay(const LaunchRequest& request, const KernelResources& kno
         if (change.width & 1) copies_ns += timing::transfer_time(gpu_, "host_to_device", "pinned", allocation->bytes).ns;
         if (change.width & 2) copies_ns += timing::transfer_time(gpu_, "device_to_host", "pinned", allocation->bytes).ns;
     }
-    Relayout relayout(change, model_);
+    Relayout relayout(change, model_, gpu_.schedulers_per_sm);
     Accounting accounting(*request.kernel, model_, nullptr, &relayout);
     const Simulated after = simulate(request, known, &accounting, change.more_shared_bytes, silent);
     if (after.result.fault) return {};

@@ -330,22 +330,29 @@ void Decoder::place_variables() {
     }
 }
 
-// A load's destinations belong to a scoreboard slot, and whoever touches them waits for that slot. Static distances between dependent
-// instructions of a block give the cycles between their issues.
+// A load's destinations belong to a scoreboard slot, and whoever touches them waits for that slot: for all loads in it. A slot is taken again
+// when somebody has waited for it; where all are taken, loads that follow each other share one, as they arrive together. Static distances
+// between dependent instructions of a block give the cycles between their issues.
 void Decoder::find_waits() {
     const auto& body = function_->body;
     waits_.assign(body.size(), 0);
     cycles_.assign(body.size(), 1);
     slots_.assign(body.size(), 0);
-    std::vector<uint16_t> slots_of(function_->registers.size(), 0);
+    std::vector<uint32_t> slots_of(function_->registers.size(), 0);
     std::vector<RegisterSets> sets(body.size());
-    unsigned loads = 0;
+    uint32_t taken = 0;
+    uint8_t slot = 0;
     for (uint32_t i = 0; i < body.size(); ++i) {
         sets[i] = registers_of(body[i]);
-        if (!is_load(body[i])) continue;
-        slots_[i] = uint8_t(loads++ % kScoreboardSlots);
+        for (const uint32_t r : sets[i].uses) taken &= ~slots_of[r];
         for (const uint32_t r : sets[i].definitions)
-            if (r != kNone) slots_of[r] |= uint16_t(1u << slots_[i]);
+            if (r != kNone) taken &= ~slots_of[r];
+        if (!is_load(body[i])) continue;
+        if (~taken != 0) slot = uint8_t(std::countr_one(std::rotr(taken, slot + 1)) + slot + 1) % kScoreboardSlots;
+        taken |= 1u << slot;
+        slots_[i] = slot;
+        for (const uint32_t r : sets[i].definitions)
+            if (r != kNone) slots_of[r] |= 1u << slot;
     }
     std::vector<uint32_t> ready(function_->registers.size(), 0);
     uint32_t now = 0;
@@ -358,7 +365,7 @@ void Decoder::find_waits() {
         }
         for (const uint32_t r : sets[i].definitions)
             if (r != kNone) {
-                waits_[i] |= slots_of[r];
+                waits_[i] |= is_load(body[i]) ? slots_of[r] & ~(1u << slots_[i]) : slots_of[r];  // others in its own slot may come later
                 ready[r] = at + result_latency(body[i]);
             }
         cycles_[i] = uint8_t(std::min<uint32_t>(at - now, 255));

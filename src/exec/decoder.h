@@ -101,7 +101,7 @@ private:
     std::vector<uint32_t> original_;                    ///< position in the order of issue → in the module's body
     std::vector<bool> malformed_;                       ///< by index in the module's body
     std::vector<uint32_t> register_offsets_, variable_offsets_;
-    std::vector<uint16_t> waits_;
+    std::vector<uint32_t> waits_;
     std::vector<uint8_t> slots_, cycles_;
     std::vector<Fixup> fixups_;
     uint32_t scratch_begin_ = 0, scratch_used_ = 0, scratch_bytes_ = 0, carry_offset_ = 0;

@@ -51,6 +51,19 @@ TEST(Grid, VectorAdd) {
     EXPECT_EQ(result.thread_instructions, 1024u * 10 + 1000u * 11 + 1024u);
 }
 
+// 64 loads, each followed by its use, overlap as machine code's do: the first 33 are in flight when the first sum waits, the others follow it.
+// Were a sum to wait for a later load, each would take a memory latency: 30 of them.
+TEST(Grid, ManyLoadsAreInFlightAtOnce) {
+    std::string body = "mov.f32 %f0, 0f00000000;\n";
+    for (int i = 0; i < 64; ++i) body += "ld.global.f32 %g" + std::to_string(i) + ", [%rd1+" + std::to_string(4 * i) + "]; add.f32 %f0, %f0, %g" + std::to_string(i) + ";\n";
+    PtxRun run(kernel(".reg .f32 %g<64>;\n" + body + "st.global.f32 [%rd1], %f0;"));
+    const uint64_t out = run.buffer(std::vector<float>(256, 1));
+    const uint64_t cycles = run.argument(out).pass({1}, {1}).cycles;
+    EXPECT_EQ(run.read<float>(out, 1)[0], 64);
+    EXPECT_GT(cycles, 2 * run.machine.global_latency);
+    EXPECT_LT(cycles, 3 * run.machine.global_latency);
+}
+
 TEST(Divergence, LanesTakeBothSidesAndMeetAgain) {
     // out = lane odd ? 3 * lane : 7, then + ballot of all lanes' presence: 1 if the whole warp came back together.
     const auto out = run_words(kernel(R"(

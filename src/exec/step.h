@@ -54,14 +54,14 @@ struct alignas(64) Step {
     Row guard;                     ///< predicate row; unguarded steps have a row of ones
     uint32_t guard_flip = 0;       ///< ~0 for `@!p`
     uint32_t instruction = 0;      ///< index into the function's body
+    uint32_t wait = 0;             ///< scoreboard slots whose loads must have arrived
     uint16_t flags = 0;
-    uint16_t wait = 0;             ///< scoreboard slots whose loads must have arrived
     uint8_t cycles = 1;            ///< from the issue of the step before to this one's, by dependences alone
     uint8_t slot = 0;              ///< scoreboard slot of a load's destinations
 };
 static_assert(sizeof(Step) == 64);
 
-constexpr unsigned kScoreboardSlots = 16;
+constexpr unsigned kScoreboardSlots = 32;  ///< bits of Step::wait
 constexpr unsigned kDependentCycles = 4;  ///< from an arithmetic instruction to one that needs its result, Volta and later
 
 /// Bytes of the row of a register of `type`.
