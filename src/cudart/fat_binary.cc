@@ -9,7 +9,7 @@
 namespace lanescope::cudart {
 namespace {
 
-constexpr uint32_t kMagic = 0xBA55ED50;
+
 constexpr uint64_t kContainerHeader = 16, kEntryHeader = 64;
 constexpr uint64_t kFlagLz4 = 0x2000, kFlagZstd = 0x8000;
 /// Larger than any device code seen; keeps a forged size from allocating the machine's memory.
@@ -45,7 +45,7 @@ base::Result<std::string> decompress(std::span<const uint8_t> packed, uint64_t f
 }  // namespace
 
 std::optional<uint64_t> fat_binary_size(std::span<const uint8_t> header) {
-    if (header.size() < kContainerHeader || read<uint32_t>(header, 0) != kMagic) return std::nullopt;
+    if (header.size() < kContainerHeader || read<uint32_t>(header, 0) != kFatBinaryMagic) return std::nullopt;
     uint64_t own = read<uint16_t>(header, 6), rest = read<uint64_t>(header, 8);
     if (own < kContainerHeader || rest > UINT64_MAX - own) return std::nullopt;
     return own + rest;

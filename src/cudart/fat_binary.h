@@ -11,6 +11,9 @@
 
 namespace lanescope::cudart {
 
+/// How a container begins.
+constexpr uint32_t kFatBinaryMagic = 0xBA55ED50;
+
 struct Image {
     enum class Kind : uint8_t { kPtx, kElf, kOther } kind = Kind::kOther;
     uint32_t architecture = 0;   ///< 75 for sm_75 or compute_75

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -9,7 +10,6 @@
 #include <sstream>
 
 #include "cudart/api/graph.h"
-#include "cudart/fat_binary.h"
 
 namespace lanescope::cudart {
 namespace {
@@ -17,28 +17,11 @@ namespace {
 /// Tells `lanescope run` that a program linked with libcudart_static.a is one that it can run.
 __attribute__((section(".lanescope_runtime"), used)) const char kMarker[] = "lanescope";
 
-constexpr uint32_t kWrapperMagic = 0x466243B1;
-
-/// What __cudaRegisterFatBinary is given (section .nvFatBinSegment).
-struct Wrapper {
-    uint32_t magic;
-    int32_t version;           ///< 1: data; 2: -rdc=true, `units` ends with a null
-    const uint8_t* data;
-    const uint8_t* const* units;
-};
-
 std::vector<std::string> own_arguments() {
     std::ifstream file("/proc/self/cmdline", std::ios::binary);
     std::vector<std::string> arguments;
     for (std::string argument; std::getline(file, argument, '\0');) arguments.push_back(argument);
     return arguments;
-}
-
-/// The container at `data`, whose own header tells its length: it lies in a mapped section of the program.
-base::Result<std::vector<Image>> images_at(const uint8_t* data) {
-    std::optional<uint64_t> size = fat_binary_size({data, 16});
-    if (!size) return base::error("not a fat binary");
-    return parse_fat_binary({data, *size});
 }
 
 }  // namespace
@@ -165,35 +148,9 @@ cudaError_t Runtime::load(Binary& binary) {
         return error;
     };
 
-    const auto* wrapper = static_cast<const Wrapper*>(binary.wrapper);
-    if (!wrapper || wrapper->magic != kWrapperMagic || !wrapper->data) return refuse(cudaErrorInvalidKernelImage, "a registered fat binary is malformed");
-    std::vector<const uint8_t*> containers;
-    if (wrapper->version >= 2 && wrapper->units)
-        for (const uint8_t* const* unit = wrapper->units; *unit; ++unit) containers.push_back(*unit);
-    containers.push_back(wrapper->data);
-
-    std::vector<emulator::Source> sources;
-    std::string cubin;
-    bool code_without_ptx = false;
-    for (const uint8_t* data : containers) {
-        base::Result<std::vector<Image>> images = images_at(data);
-        if (!images) return refuse(cudaErrorInvalidKernelImage, base::to_string(images.errors()));
-        const Image* ptx = best_ptx(*images, gpu->gpu().compute_capability);
-        if (const Image* elf = best_elf(*images, gpu->gpu().compute_capability)) cubin = elf->payload;
-        if (!ptx) {
-            code_without_ptx |= !images->empty();
-            continue;
-        }
-        // Names tell units apart in messages: "main.cu.ptx", "PTX 3.ptx".
-        std::string name = ptx->name.empty() || containers.size() > 2 ? fmt::format("PTX {}{}{}", sources.size() + 1, ptx->name.empty() ? "" : " of ", ptx->name) : ptx->name;
-        sources.push_back({ptx->payload, name + ".ptx"});
-    }
-    if (sources.size() > 1) cubin.clear();       // each unit's own code says little about the linked program's registers
-    if (sources.empty())
-        return refuse(cudaErrorNoKernelImageForDevice,
-                      code_without_ptx ? "the program holds machine code but no PTX: rebuild it with -gencode arch=compute_75,code=compute_75"
-                                       : "the program holds no device code: rebuild it with -gencode arch=compute_75,code=compute_75");
-    base::Result<emulator::Module*> module = gpu->load(std::move(sources), std::move(cubin));
+    DeviceCode code = binary.brought ? *binary.brought : code_of_wrapper(binary.wrapper, gpu->gpu().compute_capability);
+    if (code.error != cudaSuccess) return refuse(code.error, code.problem);
+    base::Result<emulator::Module*> module = gpu->load(std::move(code.sources), std::move(code.cubin));
     if (!module) return refuse(cudaErrorInvalidPtx, base::to_string(module.errors()));
     binary.module = *module;
     for (Variable* variable : binary.variables) {
@@ -211,6 +168,23 @@ cudaError_t Runtime::load(Function& function) {
     if (function.kernel) return cudaSuccess;
     say_once(fmt::format("kernel {} is not in the program's PTX", base::printable(function.name)));
     return cudaErrorInvalidDeviceFunction;
+}
+
+Function* Runtime::function(Binary& binary, std::string_view name) {
+    for (Function* function : binary.functions)
+        if (function->name == name) return function;
+    auto function = std::make_unique<Function>();
+    function->binary = &binary;
+    function->name = name;
+    const bool known = load(binary) == cudaSuccess && binary.module->program().kernel(name);
+    if (!known) return nullptr;
+    binary.functions.push_back(function.get());
+    function_handles_.insert(function.get());
+    return function.release();               // kernel handles live for ever
+}
+
+bool Runtime::has(const Binary* binary) const {
+    return std::any_of(binaries_.begin(), binaries_.end(), [&](auto& each) { return each.get() == binary && each->registered; });
 }
 
 cudaError_t Runtime::load_all() {

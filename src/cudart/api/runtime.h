@@ -13,9 +13,11 @@
 #include <set>
 #include <span>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <vector>
 
+#include "cudart/api/code.h"
 #include "emulator/context.h"
 
 #define LANESCOPE_API extern "C" __attribute__((visibility("default")))
@@ -42,9 +44,10 @@ struct Variable {
     void** managed = nullptr;                     ///< the host's pointer to a __managed__ variable
 };
 
-/// One registered fat binary.
+/// One registered fat binary, or a library that the program loaded (cudaLibrary_t).
 struct Binary {
     const void* wrapper = nullptr;
+    std::optional<DeviceCode> brought;            ///< of a library
     std::vector<Function*> functions;
     std::vector<Variable*> variables;
     emulator::Module* module = nullptr;
@@ -117,6 +120,9 @@ public:
     /// By the host's address of the stub, or by handle. nullptr: none.
     Function* function(const void* host);
     Variable* variable(const void* host);
+    /// The kernel of this name, loaded; nullptr: there is none.
+    Function* function(Binary& binary, std::string_view name);
+    bool has(const Binary* binary) const;
     cudaError_t load(Binary& binary);
     cudaError_t load(Function& function);
     /// Loads every binary that is not: what makes __managed__ variables readable and symbols addressable.
