@@ -141,6 +141,15 @@ std::vector<std::string> dependencies(const std::string& rule) {
     return out;
 }
 
+base::Result<fs::path> runtime_folder() {
+    std::error_code error;
+    for (const char* candidate : {"../lib/cudart", "../lib/lanescope"}) {
+        const fs::path folder = fs::weakly_canonical(own_folder() / candidate, error);
+        if (fs::exists(folder / "libcudart.so.13", error)) return folder;
+    }
+    return base::error("the emulated CUDA runtime (libcudart.so.13) is not beside this program; build the target lanescope_runtimes", {own_folder().string(), 0, 0});
+}
+
 base::Result<Compiled> compile(const fs::path& source, uint32_t compute_capability, const std::vector<std::string>& flags, bool show_progress, Target target) {
     const auto text = base::read_file(source);
     if (!text.ok()) return text.errors();
@@ -172,6 +181,8 @@ base::Result<Compiled> compile(const fs::path& source, uint32_t compute_capabili
     else command.argv.insert(command.argv.end(), {fmt::format("arch=compute_{0},code=compute_{0}", architecture), "-cudart", "shared"});
     command.argv.insert(command.argv.end(), flags.begin(), flags.end());
     command.argv.insert(command.argv.end(), {"-MD", "-MF", rule.string(), "-o", made.string(), source.string()});
+    if (const auto runtime = runtime_folder(); runtime.ok() && target == Target::kEmulated)
+        command.argv.insert(command.argv.end(), {"-L" + runtime->string(), "-Xlinker", "--as-needed", "-lcuda"});
     if (show_progress) std::fprintf(stderr, "lanescope: compiling %s (once; it is kept)\n", base::printable(source.filename().string()).c_str());
     const auto status = run(command);
     if (!status.ok() || *status != 0) {

@@ -34,6 +34,9 @@ struct Compiled {
 /// What a program is to run on: the emulated runtime (shared, PTX), or a GPU (machine code, the toolkit's own runtime).
 enum class Target : uint8_t { kEmulated, kHardware };
 
+/// The folder of our libcudart.so.13 and libcuda.so.1: beside lanescope's bin in the build tree, below lib/lanescope when installed.
+base::Result<std::filesystem::path> runtime_folder();
+
 /// Compiles `source` with line information for `target`, or finds it compiled: programs are kept in
 /// $XDG_CACHE_HOME/lanescope by the contents of all files they are made of, flags and compiler. The compiler's messages go to
 /// standard error as they are; where it refuses, the error says no more than that.

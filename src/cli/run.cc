@@ -23,16 +23,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The folder of our libcudart.so.13: beside lanescope's bin in the build tree, below lib/lanescope when installed.
-base::Result<fs::path> runtime_folder() {
-    std::error_code error;
-    for (const char* candidate : {"../lib/cudart", "../lib/lanescope"}) {
-        const fs::path folder = fs::weakly_canonical(own_folder() / candidate, error);
-        if (fs::exists(folder / "libcudart.so.13", error)) return folder;
-    }
-    return base::error("the emulated CUDA runtime (libcudart.so.13) is not beside this program; build the target lanescope_runtimes", {own_folder().string(), 0, 0});
-}
-
 /// As a shell finds it, but a file of this name here comes first.
 base::Result<fs::path> find_program(const std::string& name) {
     std::error_code error;

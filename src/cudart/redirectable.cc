@@ -42,14 +42,18 @@ std::optional<std::string> why_not_redirectable(const std::filesystem::path& pat
     const base::ElfSection* code = base::find_section(*sections, ".nv_fatbin");
     if (!code) return std::nullopt;
 
-    std::string name = base::printable(path.filename().string());
-    bool shared = false;
-    for (const std::string& library : base::elf_needed_libraries(*sections)) shared |= library.starts_with("libcudart.so");
-    bool emulated = base::find_section(*sections, ".lanescope_runtime") != nullptr;  // linked with lanescope's libcudart_static.a
-    if (!shared && !emulated) return advice(name + " contains NVIDIA's static CUDA runtime, which cannot be redirected");
     Contents found;
     look_into(code->bytes, found);
     if (const base::ElfSection* units = base::find_section(*sections, "__nv_relfatbin")) look_into(units->bytes, found);
+    std::string name = base::printable(path.filename().string());
+    bool shared = false, driver = false;
+    for (const std::string& library : base::elf_needed_libraries(*sections)) {
+        shared |= library.starts_with("libcudart.so");
+        driver |= library.starts_with("libcuda.so");
+    }
+    if (driver && !found.ptx && !found.machine_code) return std::nullopt;   // it loads its kernels through the driver
+    bool emulated = base::find_section(*sections, ".lanescope_runtime") != nullptr;  // linked with lanescope's libcudart_static.a
+    if (!shared && !emulated) return advice(name + " contains NVIDIA's static CUDA runtime, which cannot be redirected");
     if (found.machine_code && !found.ptx) return advice(name + " contains machine code but no PTX, which the emulated GPU needs");
     return std::nullopt;
 }

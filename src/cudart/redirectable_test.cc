@@ -81,6 +81,8 @@ TEST_F(Redirectable, MachineCodeAloneIsRefused) {
 TEST_F(Redirectable, AProgramWithoutKernelsIsFine) {
     const std::string empty("\x50\xed\x55\xba\x01\0\x10\0\0\0\0\0\0\0\0\0", 16);   // a container without images
     EXPECT_EQ(why(program(empty, "libcudart.so.13")), std::nullopt);
+    EXPECT_EQ(why(program(empty, "libcuda.so.1")), std::nullopt);   // it loads them through the driver
+    EXPECT_TRUE(why(program(empty, "libc.so.6")));
 }
 
 }  // namespace

@@ -1,4 +1,5 @@
-// Libraries: device code that a program loads at run time.
+// What a program finds at run time: libraries of device code, and the driver's functions.
+#include <dlfcn.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -124,3 +125,23 @@ LANESCOPE_API cudaError_t cudaKernelSetAttributeForDevice(cudaKernel_t kernel, c
     if (device != 0) return record(cudaErrorInvalidDevice);
     return cudaFuncSetAttribute(reinterpret_cast<const void*>(kernel), attribute, value);
 }
+
+LANESCOPE_API cudaError_t cudaGetDriverEntryPointByVersion(const char* symbol, void** function, unsigned version, unsigned long long flags,
+                                                           cudaDriverEntryPointQueryResult* found) {
+    if (!symbol || !function) return record(cudaErrorInvalidValue);
+    using Find = int (*)(const char*, void**, int, unsigned long long, int*);
+    static const Find find = [] {
+        void* driver = ::dlopen("libcuda.so.1", RTLD_NOW);
+        return driver ? reinterpret_cast<Find>(::dlsym(driver, "cuGetProcAddress_v2")) : nullptr;
+    }();
+    *function = nullptr;
+    const bool there = find && find(symbol, function, int(version), flags, nullptr) == 0;
+    if (found) *found = there ? cudaDriverEntryPointSuccess : cudaDriverEntryPointSymbolNotFound;
+    return cudaSuccess;   // that there is none is told by `found`
+}
+LANESCOPE_ALIAS(cudaGetDriverEntryPointByVersion, cudaGetDriverEntryPointByVersion_ptsz);
+
+LANESCOPE_API cudaError_t cudaGetDriverEntryPoint(const char* symbol, void** function, unsigned long long flags, cudaDriverEntryPointQueryResult* found) {
+    return cudaGetDriverEntryPointByVersion(symbol, function, CUDART_VERSION, flags, found);
+}
+LANESCOPE_ALIAS(cudaGetDriverEntryPoint, cudaGetDriverEntryPoint_ptsz);
