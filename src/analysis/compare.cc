@@ -13,8 +13,6 @@
 namespace lanescope::analysis {
 namespace {
 
-constexpr double kTolerance = 0.001;
-
 /// What a kernel is compared by, in this order; what neither profile knows is left out.
 constexpr const char* kKernelMetrics[] = {"gpu__time_duration.sum", "memory_l2_theoretical_sectors_global", "memory_l2_theoretical_sectors_global_ideal", "sectors_per_request",
                                           "gld_efficiency", "gst_efficiency", "memory_l1_wavefronts_shared", "bank_conflicts",
@@ -120,14 +118,14 @@ std::vector<std::pair<const Place*, const Place*>> match(const std::vector<Place
     return pairs;
 }
 
-std::vector<LineChange> line_changes(const Side* before, const Side* after) {
+std::vector<LineChange> line_changes(const Side* before, const Side* after, bool prediction) {
     const std::vector<Place> old_places = before == nullptr ? std::vector<Place>() : places(before->lines), new_places = after == nullptr ? std::vector<Place>() : places(after->lines);
     std::vector<LineChange> out;
     for (const auto& [a, b] : match(old_places, new_places)) {
         LineChange line;
         const Place& shown = b != nullptr ? *b : *a;
         line.file = shown.file;
-        line.text = shown.text;
+        line.text = shown.text.empty() && a != nullptr ? a->text : shown.text;   // a measured profile may have no sources
         line.line_before = a == nullptr ? 0 : a->line;
         line.line_after = b == nullptr ? 0 : b->line;
         double cost_before = 0, cost_after = 0;
@@ -135,12 +133,13 @@ std::vector<LineChange> line_changes(const Side* before, const Side* after) {
             for (const SourceRow* row : a->rows) cost_before += row->cost;
         if (b != nullptr)
             for (const SourceRow* row : b->rows) cost_after += row->cost;
-        line.weight = std::abs(cost_after - cost_before);
+        line.weight = std::abs(cost_after - cost_before) + 1e-9 * std::max(cost_after, cost_before);
         for (const char* name : kLineMetrics) {
             const Change each = change(name, a == nullptr ? std::nullopt : value(name, a->rows, before->unknown),
                                        b == nullptr ? std::nullopt : value(name, b->rows, after->unknown));
             if (a != nullptr && b != nullptr && each.known_before != each.known_after) continue;  // one side can't say
-            if ((each.known_before || each.known_after) && each.differs(kTolerance)) line.changes.push_back(each);
+            const bool told = prediction && each.known_before && each.known_after && (each.before != 0 || each.after != 0);
+            if (told || ((each.known_before || each.known_after) && each.differs())) line.changes.push_back(each);
         }
         if (!line.changes.empty()) out.push_back(std::move(line));
     }
@@ -148,7 +147,7 @@ std::vector<LineChange> line_changes(const Side* before, const Side* after) {
     return out;
 }
 
-KernelChange kernel_change(const std::string& name, const Side* before, const Side* after) {
+KernelChange kernel_change(const std::string& name, const Side* before, const Side* after, bool prediction) {
     KernelChange out;
     out.kernel = name;
     out.launches_before = before == nullptr ? 0 : before->launches;
@@ -156,10 +155,11 @@ KernelChange kernel_change(const std::string& name, const Side* before, const Si
     for (const char* metric : kKernelMetrics) {
         const Change each = change(metric, before == nullptr ? std::nullopt : value(metric, before->metrics), after == nullptr ? std::nullopt : value(metric, after->metrics));
         if ((each.known_before || each.known_after) && (each.before != 0 || each.after != 0)) out.metrics.push_back(each);
-        out.differs |= each.differs(kTolerance);
+        out.differs |= each.differs();
     }
-    out.lines = line_changes(before, after);
-    out.differs |= !out.lines.empty() || out.launches_before != out.launches_after;
+    out.lines = line_changes(before, after, prediction);
+    for (const LineChange& line : out.lines) out.differs |= std::any_of(line.changes.begin(), line.changes.end(), [](const Change& each) { return each.differs(); });
+    out.differs |= out.launches_before != out.launches_after;
     return out;
 }
 
@@ -175,6 +175,7 @@ Comparison compare(const profile::Profile& before, const profile::Profile& after
     out.before = fmt::format("{} {}", before.backend, before.gpu_name);
     out.after = fmt::format("{} {}", after.backend, after.gpu_name);
     out.prediction = before.backend != after.backend;
+    out.after_is_measured = after.backend != "emulated";
     const Summary old_summary = summarize(before), new_summary = summarize(after);
     const std::map<std::string, Side> old_sides = sides(old_summary, before), new_sides = sides(new_summary, after);
     std::set<std::string> matched, listed;
@@ -192,9 +193,9 @@ Comparison compare(const profile::Profile& before, const profile::Profile& after
         return &old_sides.at(*candidates[0]);
     };
     for (const KernelSummary& kernel : new_summary.kernels)
-        if (listed.insert(kernel.kernel).second) out.kernels.push_back(kernel_change(kernel.kernel, partner(kernel.kernel), &new_sides.at(kernel.kernel)));
+        if (listed.insert(kernel.kernel).second) out.kernels.push_back(kernel_change(kernel.kernel, partner(kernel.kernel), &new_sides.at(kernel.kernel), out.prediction));
     for (const KernelSummary& kernel : old_summary.kernels)
-        if (!matched.contains(kernel.kernel) && listed.insert(kernel.kernel).second) out.kernels.push_back(kernel_change(kernel.kernel, &old_sides.at(kernel.kernel), nullptr));
+        if (!matched.contains(kernel.kernel) && listed.insert(kernel.kernel).second) out.kernels.push_back(kernel_change(kernel.kernel, &old_sides.at(kernel.kernel), nullptr, out.prediction));
     return out;
 }
 

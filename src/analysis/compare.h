@@ -13,13 +13,14 @@ struct Change {
     double before = 0, after = 0;
     bool known_before = true, known_after = true;
     double ratio() const { return before == 0 ? 0 : after / before; }
-    bool differs(double tolerance) const;
+    bool differs(double tolerance = kTolerance) const;
+    static constexpr double kTolerance = 0.001;
 };
 
 struct LineChange {
     std::string file, text;
     uint32_t line_before = 0, line_after = 0;   ///< 0: not there
-    std::vector<Change> changes;                ///< only those that differ
+    std::vector<Change> changes;                ///< only those that differ; of a prediction all that both sides know
     double weight = 0;                          ///< change in bytes moved
 };
 
@@ -27,13 +28,14 @@ struct KernelChange {
     std::string kernel;
     size_t launches_before = 0, launches_after = 0;
     std::vector<Change> metrics;                ///< the main numbers, changed or not, in a fixed order
-    std::vector<LineChange> lines;              ///< largest change first
+    std::vector<LineChange> lines;              ///< largest change first, then by what they move
     bool differs = false;
 };
 
 struct Comparison {
     std::string before, after;                  ///< "emulated h200", "hardware h200"
     bool prediction = false;                    ///< one is emulated, the other measured: differences are errors of the model
+    bool after_is_measured = false;             ///< of a prediction
     std::vector<KernelChange> kernels;          ///< in the order of the new profile, then those that are gone
 };
 

@@ -79,7 +79,11 @@ int diff(const std::string& before, const std::string& after, const Outputs& out
     const auto old_profile = read_profile(before), new_profile = read_profile(after);
     if (!old_profile.ok()) return fail(old_profile.errors());
     if (!new_profile.ok()) return fail(new_profile.errors());
-    put(STDOUT_FILENO, report::difference(analysis::compare(*old_profile, *new_profile), style_for(STDOUT_FILENO, outputs)));
+    const analysis::Comparison comparison = analysis::compare(*old_profile, *new_profile);
+    if (!outputs.quiet && outputs.html != "-") put(STDOUT_FILENO, report::difference(comparison, style_for(STDOUT_FILENO, outputs)));
+    // Of a prediction beside a measurement the page shows the emulated side: it knows lanes, classes and what changes gain.
+    const bool show_old = comparison.prediction && old_profile->backend == "emulated";
+    if (const base::Status written = write_files(analysis::summarize(show_old ? *old_profile : *new_profile), outputs, &comparison); !written.ok()) return fail(written.errors());
     return 0;
 }
 

@@ -40,7 +40,7 @@ report::Style style_for(int fd, const Outputs& outputs) {
     return style;
 }
 
-base::Status write_files(const analysis::Summary& summary, const Outputs& outputs) {
+base::Status write_files(const analysis::Summary& summary, const Outputs& outputs, const analysis::Comparison* beside) {
     base::Diagnostics errors;
     const auto write = [&](const std::string& file, auto make) {
         if (file.empty()) return;
@@ -51,7 +51,7 @@ base::Status write_files(const analysis::Summary& summary, const Outputs& output
     const profile::Profile& profile = *summary.profile;
     std::error_code ignored;
     write(outputs.json, [&] { return profile::to_json(profile); });
-    write(outputs.html, [&] { return report::html(summary); });
+    write(outputs.html, [&] { return report::html(summary, beside); });
     write(outputs.csv, [&] { return outputs.csv_layout == "nvprof" ? report::nvprof_csv(profile) : report::ncu_csv(profile); });
     write(outputs.sarif, [&] { return report::sarif(summary, std::filesystem::current_path(ignored).string()); });
     return errors;

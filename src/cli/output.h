@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "analysis/compare.h"
 #include "analysis/summary.h"
 #include "report/text.h"
 
@@ -21,8 +22,8 @@ struct Outputs {
 /// neither does.
 report::Style style_for(int fd, const Outputs& outputs);
 
-/// Writes the files that `outputs` asks for.
-base::Status write_files(const analysis::Summary& summary, const Outputs& outputs);
+/// Writes the files that `outputs` asks for. `beside`: for the page, see report::html.
+base::Status write_files(const analysis::Summary& summary, const Outputs& outputs, const analysis::Comparison* beside = nullptr);
 
 /// A profile from a file ("-": standard input), its patterns classified.
 base::Result<profile::Profile> read_profile(const std::string& file);

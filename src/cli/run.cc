@@ -163,12 +163,17 @@ int run_both(const RunOptions& options, const Outputs& outputs) {
     analysis::classify(predicted->profile);
     Outputs files = outputs;
     files.quiet = true;
+    files.html.clear();
     const int status = present(*measured, options, files);
     if (status == kOwnFailure) return status;
+    const analysis::Comparison comparison = analysis::compare(predicted->profile, measured->profile);
+    // The page shows the emulated side: it knows lanes, classes and what changes gain.
+    const Outputs page{.html = outputs.html};
+    if (const base::Status written = write_files(analysis::summarize(predicted->profile, outputs.verbose), page, &comparison); !written.ok()) return fail(written.errors());
     if (!outputs.json.empty() && outputs.json != "-")
         if (const base::Status written = base::write_file(predicted_name(outputs.json), profile::to_json(predicted->profile)); !written.ok()) return fail(written.errors());
     if (!outputs.quiet)
-        put(STDERR_FILENO, report::difference(analysis::compare(predicted->profile, measured->profile), style_for(STDERR_FILENO, outputs)));
+        put(STDERR_FILENO, report::difference(comparison, style_for(STDERR_FILENO, outputs)));
     return status;
 }
 

@@ -14,11 +14,33 @@ namespace {
 using analysis::Change;
 using base::printable;
 
-/// Whether less of it is better: everything but efficiencies and hit rates.
+std::string change_line(const Style& style, const Change& change, bool prediction, unsigned indent) {
+    const profile::Metric& metric = *profile::find_metric(change.metric);
+    const auto text = [&](double value, bool known) { return known ? profile::human(metric, value) : std::string("not known"); };
+    std::string verdict;
+    Color color = Color::kDim;
+    if (!change.known_before || !change.known_after) {
+    } else if (!change.differs()) {
+        verdict = "same";
+    } else {
+        if (metric.kind == profile::Kind::kPercent) verdict = fmt::format("{:+.3g} points", change.after - change.before);
+        else if (change.before == 0 || change.after == 0) verdict = change.before == 0 ? "new" : "gone";
+        else if (change.ratio() >= 2) verdict = fmt::format("{:.3g}{} as much", change.ratio(), style.unicode ? "×" : "x");
+        else if (change.ratio() <= 0.5) verdict = fmt::format("1/{:.3g}", 1 / change.ratio());
+        else verdict = fmt::format("{:+.1f} %", 100 * (change.ratio() - 1));
+        const bool better = (change.after < change.before) == less_is_better(change.metric);
+        color = prediction ? Color::kYellow : better ? Color::kGreen : Color::kRed;
+        if (!prediction) verdict += better ? ", better" : ", worse";
+    }
+    return std::string(indent, ' ') + left(title_of(change.metric), 22) + right(text(change.before, change.known_before), 12) + (style.unicode ? " → " : " > ") +
+           left(text(change.after, change.known_after), 12) + " " + paint(style, color, verdict) + "\n";
+}
+
+}  // namespace
+
 bool less_is_better(const std::string& metric) { return metric.find("efficiency") == std::string::npos && metric.find("hit_rate") == std::string::npos; }
 
-/// A name that a person understands without the catalogue.
-std::string title(const std::string& metric) {
+std::string title_of(const std::string& metric) {
     static constexpr std::pair<std::string_view, std::string_view> kTitles[] = {
         {"gpu__time_duration.sum", "time"},
         {"memory_l2_theoretical_sectors_global", "sectors"},
@@ -42,30 +64,6 @@ std::string title(const std::string& metric) {
     return metric;
 }
 
-std::string change_line(const Style& style, const Change& change, bool prediction, unsigned indent) {
-    const profile::Metric& metric = *profile::find_metric(change.metric);
-    const auto text = [&](double value, bool known) { return known ? profile::human(metric, value) : std::string("not known"); };
-    std::string verdict;
-    Color color = Color::kDim;
-    if (!change.known_before || !change.known_after) {
-    } else if (!change.differs(0.001)) {
-        verdict = "same";
-    } else {
-        if (metric.kind == profile::Kind::kPercent) verdict = fmt::format("{:+.3g} points", change.after - change.before);
-        else if (change.before == 0 || change.after == 0) verdict = change.before == 0 ? "new" : "gone";
-        else if (change.ratio() >= 2) verdict = fmt::format("{:.3g}{} as much", change.ratio(), style.unicode ? "×" : "x");
-        else if (change.ratio() <= 0.5) verdict = fmt::format("1/{:.3g}", 1 / change.ratio());
-        else verdict = fmt::format("{:+.1f} %", 100 * (change.ratio() - 1));
-        const bool better = (change.after < change.before) == less_is_better(change.metric);
-        color = prediction ? Color::kYellow : better ? Color::kGreen : Color::kRed;
-        if (!prediction) verdict += better ? ", better" : ", worse";
-    }
-    return std::string(indent, ' ') + left(title(change.metric), 22) + right(text(change.before, change.known_before), 12) + (style.unicode ? " → " : " > ") +
-           left(text(change.after, change.known_after), 12) + " " + paint(style, color, verdict) + "\n";
-}
-
-}  // namespace
-
 std::string difference(const analysis::Comparison& comparison, const Style& style) {
     const std::string_view arrow = style.unicode ? " → " : " > ";
     std::string out = paint(style, Color::kBold, "lanescope diff") + "  " + printable(comparison.before) + std::string(arrow) + printable(comparison.after) + "\n";
@@ -82,20 +80,29 @@ std::string difference(const analysis::Comparison& comparison, const Style& styl
         else if (kernel.launches_before != kernel.launches_after) out += fmt::format("  {}{}{} launches", kernel.launches_before, arrow, kernel.launches_after);
         out += "\n";
         for (const Change& change : kernel.metrics)
-            if (style.verbose || change.differs(0.001)) out += change_line(style, change, comparison.prediction, 2);
+            if (style.verbose || change.differs()) out += change_line(style, change, comparison.prediction, 2);
         constexpr size_t kLinesShown = 8;
-        for (size_t i = 0; i < kernel.lines.size() && (style.verbose || i < kLinesShown); ++i) {
-            const analysis::LineChange& line = kernel.lines[i];
+        size_t shown = 0, left_out = 0;
+        for (const analysis::LineChange& line : kernel.lines) {
+            const bool differs = std::any_of(line.changes.begin(), line.changes.end(), [](const Change& each) { return each.differs(); });
+            if (!style.verbose && !differs) continue;
+            if (!style.verbose && shown == kLinesShown) {
+                ++left_out;
+                continue;
+            }
+            ++shown;
             std::string place = line.file.empty() ? "[no source]" : fmt::format("{}:{}", line.file, line.line_after != 0 ? line.line_after : line.line_before);
-            if (!line.file.empty() && line.line_before == 0) place += " (new)";
-            else if (!line.file.empty() && line.line_after == 0) place += " (gone)";
+            const bool both = line.file.empty() || (line.line_before != 0 && line.line_after != 0);
+            if (!both && comparison.prediction) place += line.line_before != 0 == comparison.after_is_measured ? " (predicted only)" : " (measured only)";
+            else if (!both) place += line.line_before == 0 ? " (new)" : " (gone)";
             else if (line.line_before != line.line_after) place += fmt::format(" (was {})", line.line_before);
             out += "  " + paint(style, Color::kCyan, printable(place));
             const unsigned used = 4 + columns(printable(place));
             out += "  " + fit(style, printable(line.text), style.width > used ? style.width - used : 0) + "\n";
-            for (const Change& change : line.changes) out += change_line(style, change, comparison.prediction, 4);
+            for (const Change& change : line.changes)
+                if (style.verbose || change.differs()) out += change_line(style, change, comparison.prediction, 4);
         }
-        if (!style.verbose && kernel.lines.size() > kLinesShown) out += fmt::format("  and {} more lines (--verbose shows all)\n", kernel.lines.size() - kLinesShown);
+        if (left_out != 0) out += fmt::format("  and {} more lines (--verbose shows all)\n", left_out);
     }
     if (same != 0) out += fmt::format("\n{} kernel{} the same in all counts\n", same, same == 1 ? " is" : "s are");
     return out;

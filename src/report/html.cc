@@ -9,6 +9,7 @@
 
 #include "analysis/pattern.h"
 #include "analysis/timeline.h"
+#include "report/difference.h"
 #include "report/text.h"
 
 namespace lanescope::report {
@@ -103,7 +104,36 @@ Json tiles(const KernelSummary& kernel) {
     return out;
 }
 
-Json kernel_json(const KernelSummary& kernel, const analysis::Summary& summary) {
+/// Two values of a metric, and what tells them apart: of a prediction (first) its error, else the change. A text is empty where a value is not known.
+Json pair_of(const analysis::Change& change, const analysis::Comparison& comparison) {
+    const profile::Metric& metric = *profile::find_metric(change.metric);
+    const bool turned = comparison.prediction && !comparison.after_is_measured;
+    const std::string before = change.known_before ? profile::human(metric, change.before) : "", after = change.known_after ? profile::human(metric, change.after) : "";
+    Json out = {{"title", title_of(change.metric)}, {"name", change.metric}, {"meaning", metric.meaning}, {"first", turned ? after : before}, {"second", turned ? before : after},
+                {"text", ""}, {"grade", ""}};
+    if (!change.known_before || !change.known_after) return out;
+    const bool backwards = comparison.prediction && comparison.after_is_measured;   // an error is told by how far the prediction is from what was measured
+    const double from = backwards ? change.after : change.before, to = backwards ? change.before : change.after;
+    const bool percent = metric.kind == profile::Kind::kPercent;
+    const double off = percent ? (to - from) / 100 : from == 0 ? (to == 0 ? 0 : 1) : to / from - 1;
+    out["text"] = !change.differs() ? "same" : percent ? fmt::format("{:+.3g} points", 100 * off) : from == 0 ? "new" : fmt::format("{:+.3g} %", 100 * off);
+    if (comparison.prediction) out["grade"] = grade(std::abs(off) <= 0.05 ? Grade::kGood : std::abs(off) <= 0.15 ? Grade::kFair : Grade::kBad);
+    else if (change.differs()) out["grade"] = grade((change.after < change.before) == less_is_better(change.metric) ? Grade::kGood : Grade::kBad);
+    return out;
+}
+
+Json pairs(const analysis::KernelChange& kernel, const analysis::Comparison& comparison) {
+    Json metrics = Json::array(), lines = Json::array();
+    for (const analysis::Change& change : kernel.metrics) metrics.push_back(pair_of(change, comparison));
+    for (const analysis::LineChange& line : kernel.lines) {
+        Json changes = Json::array();
+        for (const analysis::Change& change : line.changes) changes.push_back(pair_of(change, comparison));
+        lines.push_back({{"file", line.file}, {"before", line.line_before}, {"after", line.line_after}, {"text", line.text}, {"metrics", changes}});
+    }
+    return {{"metrics", metrics}, {"lines", lines}};
+}
+
+Json kernel_json(const KernelSummary& kernel, const analysis::Summary& summary, const analysis::Comparison* beside) {
     const profile::Launch& first = *kernel.launches.front();
     const auto dims = [](const uint32_t (&d)[3]) { return d[2] != 1 ? fmt::format("{}×{}×{}", d[0], d[1], d[2]) : d[1] != 1 ? fmt::format("{}×{}", d[0], d[1]) : fmt::format("{}", d[0]); };
     Json metrics = Json::array();
@@ -129,6 +159,12 @@ Json kernel_json(const KernelSummary& kernel, const analysis::Summary& summary) 
                 {"l1_hit", ratio("l1tex__t_sector_pipe_lsu_mem_global_op_ld_hit_rate.pct")}, {"l2_hit", ratio("lts__t_sector_hit_rate.pct")},
                 {"advice", offers}, {"tried", kernel.tried}, {"lines", lines}, {"worst", kernel.worst == nullptr ? -1 : kernel.worst - kernel.lines.data()}, {"metrics", metrics}, {"notes", kernel.notes},
                 {"absent", kernel.absent}};
+    if (beside != nullptr)
+        for (const analysis::KernelChange& each : beside->kernels)
+            if (each.kernel == kernel.kernel || analysis::short_name(each.kernel) == analysis::short_name(kernel.kernel)) {
+                out["beside"] = pairs(each, *beside);
+                if (each.kernel == kernel.kernel) break;
+            }
     return out;
 }
 
@@ -144,11 +180,11 @@ std::string inside_script(const Json& json) {
 
 }  // namespace
 
-std::string html(const analysis::Summary& summary) {
+std::string html(const analysis::Summary& summary, const analysis::Comparison* beside) {
     const profile::Profile& profile = *summary.profile;
     Json kernels = Json::array(), sources = Json::object(), items = Json::array(), rows = Json::array(), faults = Json::array();
     for (const KernelSummary& kernel : summary.kernels) {
-        kernels.push_back(kernel_json(kernel, summary));
+        kernels.push_back(kernel_json(kernel, summary, beside));
         for (const SourceRow& row : kernel.lines)
             if (const auto at = profile.sources.find(row.file); at != profile.sources.end() && !sources.contains(row.file)) sources[row.file] = at->second;
     }
@@ -160,10 +196,14 @@ std::string html(const analysis::Summary& summary) {
     for (const profile::Fault& fault : profile.faults)
         faults.push_back({{"kind", fault.kind}, {"message", fault.message}, {"warning", fault.warning}, {"where", frames(fault.where)}, {"other", frames(fault.other == fault.where ? std::vector<profile::Frame>() : fault.other)}});
     const Json gpu = Json::parse(profile.gpu_json, nullptr, false);
-    const Json data = {{"gpu", profile.gpu_name}, {"memory", gpu.is_object() && gpu.contains("memory_type") ? gpu["memory_type"] : Json("device memory")},
+    Json data = {{"gpu", profile.gpu_name}, {"memory", gpu.is_object() && gpu.contains("memory_type") ? gpu["memory_type"] : Json("device memory")},
                        {"backend", profile.backend}, {"argv", profile.argv}, {"settings", profile.settings}, {"total_ns", summary.total_ns}, {"kernels", kernels},
                        {"sources", sources}, {"timeline", {{"items", items}, {"streams", timeline.streams}, {"end_ns", timeline.end_ns}, {"kernels_ns", timeline.kernels_ns}, {"copies_ns", timeline.copies_ns}, {"both_ns", timeline.both_ns}}},
                        {"transfer_rows", rows}, {"faults", faults}};
+    if (beside != nullptr) {
+        const bool turned = beside->prediction && !beside->after_is_measured;
+        data["beside"] = {{"first", turned ? beside->after : beside->before}, {"second", turned ? beside->before : beside->after}, {"prediction", beside->prediction}};
+    }
     constexpr std::string_view kMark = "@DATA@";
     const size_t at = kPage.find(kMark);
     std::string out(kPage.substr(0, at));

@@ -3,10 +3,12 @@
 
 #include <string>
 
+#include "analysis/compare.h"
 #include "analysis/summary.h"
 
 namespace lanescope::report {
 
-std::string html(const analysis::Summary& summary);
+/// `beside`: a comparison with another profile, one side of which is the summary's: both values stand beside each other.
+std::string html(const analysis::Summary& summary, const analysis::Comparison* beside = nullptr);
 
 }  // namespace lanescope::report

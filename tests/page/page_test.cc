@@ -3,11 +3,15 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "accuracy/table.h"
+#include "analysis/compare.h"
 #include "analysis/pattern.h"
 #include "analysis/summary.h"
 #include "analysis/testing.h"
 #include "base/file.h"
+#include "cli/output.h"
 #include "cli/process.h"
+#include "profile/catalogue.h"
 #include "report/html.h"
 
 namespace lanescope {
@@ -49,6 +53,7 @@ for (const row of [...document.querySelectorAll(".row[tabindex]")]) {
   found.sectors += detail.querySelectorAll('svg[aria-label*="sectors"]').length;
   found.banks += detail.querySelectorAll('svg[aria-label*="banks"]').length;
 }
+found.beside = [...document.querySelectorAll("#beside tr")].map(row => [...row.children].map(cell => cell.textContent).join("|"));
 found.images = document.querySelectorAll("img").length;
 found.hacked = document.body.dataset.hacked || "";
 found.overflow = document.documentElement.scrollWidth - window.innerWidth;
@@ -74,9 +79,12 @@ protected:
         EXPECT_TRUE(done.ok());
         return done.ok() ? done->output : "";
     }
-    std::string found(const profile::Profile& profile, const std::vector<std::string>& options = {}) {
+    std::string found(const profile::Profile& profile, const std::vector<std::string>& options = {}, const analysis::Comparison* beside = nullptr) {
+        return found_in(report::html(analysis::summarize(profile), beside), options);
+    }
+    std::string found_in(const std::string& html, const std::vector<std::string>& options) {
         const std::string page = file("probe.html");
-        EXPECT_TRUE(base::write_file(page, report::html(analysis::summarize(profile)) + kProbe).ok());
+        EXPECT_TRUE(base::write_file(page, html + kProbe).ok());
         std::vector<std::string> all = {"--dump-dom"};
         all.insert(all.end(), options.begin(), options.end());
         const std::string dom = chromium(all, page);
@@ -116,6 +124,61 @@ TEST_F(Page, DarkAndLight) {
     const std::string light = found(sample("transpose")), dark = found(sample("transpose"), {"--force-dark-mode", "--blink-settings=preferredColorScheme=0"});
     EXPECT_THAT(light, HasSubstr("rgb(246, 247, 249)"));   // --page
     EXPECT_THAT(dark, HasSubstr("rgb(15, 19, 26)"));
+}
+
+#ifdef LANESCOPE
+/// A launch of patterns.cu with 2²⁰ elements as Nsight Compute recorded it on an H200. All its memory instructions stand in line 28.
+profile::Profile recorded(size_t launch) {
+    const accuracy::Row row = accuracy::read_table(ACCURACY "h200/patterns-1m.csv").at(launch);
+    profile::Profile profile;
+    profile.backend = "hardware";
+    profile.gpu_name = "h200";
+    profile.launches.resize(1);
+    profile::Launch& out = profile.launches[0];
+    out.index = launch;
+    out.kernel = row.at("Kernel Name");
+    for (const auto& [name, text] : row)
+        if (const profile::Metric* metric = profile::find_metric(name); metric != nullptr && metric->name == name) out.metrics[name] = accuracy::number(row, name);
+    profile::Line& line = out.lines.emplace_back();
+    line.file = "patterns.cu";
+    line.line = 28;
+    for (const char* name : {"memory_l2_theoretical_sectors_global", "memory_l2_theoretical_sectors_global_ideal"}) line.metrics[name] = out.metrics.at(name);
+    return profile;
+}
+
+// `run --backend both` and a diff of the two: kernel and line, both values and the error. add_offset(1): 2 × 163840 load and 131072 store sectors.
+TEST_F(Page, PredictionBesideMeasurement) {
+    const std::string predicted = file("predicted.json"), measured = file("measured.json"), page = file("diff.html");
+    const auto ran = cli::run({{LANESCOPE, "run", "--quiet", "--gpu", "h200", "--kernel", "add_offset", "--launch-skip", "1", "--launch-count", "1", "--json", predicted,
+                                ACCURACY "programs/patterns.cu", "1048576"}, {}, false});
+    ASSERT_TRUE(ran.ok() && *ran == 0);
+    ASSERT_TRUE(base::write_file(measured, profile::to_json(recorded(1))).ok());
+    for (const bool turned : {false, true}) {        // whichever comes first
+        const auto compared = cli::capture({{LANESCOPE, "diff", "--quiet", "--html", page, turned ? measured : predicted, turned ? predicted : measured}, {}, false});
+        ASSERT_TRUE(compared.ok() && compared->status == 0) << compared->output;
+        const std::string seen = found_in(base::read_file(page).value(), {"--window-size=500,900"});
+        EXPECT_THAT(seen, HasSubstr("|predicted|measured|error"));
+        EXPECT_THAT(seen, HasSubstr("\"sectors|458752|458752|same\""));
+        EXPECT_THAT(seen, HasSubstr("\"L2 sectors written|131072|131072|same\""));
+        EXPECT_THAT(seen, ::testing::ContainsRegex("time\\|[0-9.]+ µs\\|5.28 µs\\|[+-][0-9.]+ %"));   // 5280 ns were recorded
+        EXPECT_THAT(seen, HasSubstr("\"rows\":1,"));
+        EXPECT_THAT(seen, HasSubstr("\"overflow\":0,"));
+        // Kernel and line have the sectors each.
+        size_t tables = 0;
+        for (size_t at = seen.find("\"sectors|"); at != std::string::npos; at = seen.find("\"sectors|", at + 1)) ++tables;
+        EXPECT_EQ(tables, 2u);
+    }
+}
+#endif
+
+TEST_F(Page, BeforeAndAfter) {
+    const profile::Profile before = sample("transpose");
+    profile::Profile after = before;
+    after.launches[1].metrics["gpu__time_duration.sum"] = 12000;
+    const analysis::Comparison comparison = analysis::compare(before, after);
+    const std::string seen = found(after, {"--window-size=1280,900"}, &comparison);
+    EXPECT_THAT(seen, HasSubstr("|before|after|change"));
+    EXPECT_THAT(seen, HasSubstr("\"time|8 µs|12 µs|+50 %\""));
 }
 
 TEST_F(Page, Screenshot) {

@@ -257,8 +257,10 @@ int main(int argc, char** argv) {
     CLI::App& diff_command = *app.add_subcommand("diff", "What changed between two profiles, by kernel and line");
     diff_command.add_option("OLD", before, "A profile")->required();
     diff_command.add_option("NEW", after, "Another: after a change, on another GPU, or measured instead of predicted")->required();
+    diff_command.add_option("--html", outputs.html, "Write one self-contained page: NEW, or of a prediction and a measurement the predicted one, with both values beside each other")->option_text("FILE");
+    diff_command.add_flag("-q,--quiet", outputs.quiet, "Nothing on the terminal");
     add_display_options(diff_command, outputs);
-    diff_command.footer("Example:\n  lanescope diff before.json after.json");
+    diff_command.footer("Examples:\n  lanescope diff before.json after.json\n  lanescope diff --html page.html predicted.json measured.json");
     diff_command.callback([&] { status = cli::diff(before, after, outputs); });
 
     app.failure_message(usage_error);
