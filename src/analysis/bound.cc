@@ -11,9 +11,10 @@
 namespace lanescope::analysis {
 namespace {
 
-constexpr std::array<std::pair<std::string_view, std::string_view>, 9> kNames = {{
+constexpr std::array<std::pair<std::string_view, std::string_view>, 12> kNames = {{
     {"dram", "device memory"}, {"l2", "L2"}, {"l2_atomics", "atomics on few addresses"}, {"l1", "L1"}, {"shared", "shared memory"},
     {"constant", "constant cache"}, {"issue", "instruction issue"}, {"link", "host link"}, {"block_launch", "launching blocks"},
+    {"fp32", "single precision"}, {"fp64", "double precision"}, {"special", "special functions"},
 }};
 
 std::string shares(const profile::Launch& launch, const std::string& name) {

@@ -75,6 +75,10 @@ public:
     virtual void on_block_end(uint64_t /*block*/, uint32_t /*sm*/, uint32_t /*block_slot*/, uint64_t /*time*/) {}
 };
 
+/// Units that some instructions pass through and that take fewer than all schedulers can issue.
+enum class Pipe : uint8_t { kNone, kFp32, kFp64, kSpecial };
+constexpr unsigned kPipes = 4;
+
 /// What the executor must know of a GPU; the emulator fills it from a description and the kernel's occupancy.
 struct Machine {
     uint32_t sms = 132;
@@ -87,6 +91,7 @@ struct Machine {
     double warp_launch = 0;               ///< cycles from the start of one warp of a block to that of the next
     uint32_t compute_capability = 90;     ///< 10 × major + minor
     uint32_t shared_bytes_per_sm = 0;
+    std::array<double, kPipes> pipe_cycles{};  ///< by Pipe: for which one warp instruction takes it up; an SM has one of each
     uint32_t global_latency = 600, shared_latency = 30, alu_latency = 4;  ///< cycles, where no listener says better
     uint64_t instruction_limit = 0;       ///< thread instructions after which a kernel is a runaway; 0: none
     double time_limit_s = 0;              ///< host seconds after which a kernel is a runaway; 0: none

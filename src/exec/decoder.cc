@@ -211,6 +211,9 @@ void Decoder::decode_function(uint32_t index) {
         if (steps.size() > first) {
             steps[first].wait = waits_[index_];
             steps[first].cycles = cycles_[index_];
+            const PipeUse use = pipe_use(function_->body[index_]);
+            steps[first].pipe = use.pipe;
+            steps[first].pipe_turns = use.turns;
             for (size_t s = first + 1; s < steps.size(); ++s) steps[s].cycles = 0;
         }
     }

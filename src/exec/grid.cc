@@ -323,6 +323,7 @@ GridResult run_grid(const Kernel& kernel, const Launch& launch, DeviceMemory& me
         result.sm_instructions.push_back(s.instructions);
         result.active_cycles += s.active_cycles;
         result.warp_cycles += s.warp_cycles;
+        for (unsigned p = 0; p < kPipes; ++p) result.pipe_cycles[p] += double(s.pipe_turns[p]) * machine.pipe_cycles[p];
         result.cycles = std::max(result.cycles, s.cycles);
     }
     for (const auto& [function, counts] : run.executions) {

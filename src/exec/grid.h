@@ -60,6 +60,7 @@ struct GridResult {
     uint64_t active_cycles = 0;                     ///< in which an SM held a block, summed over SMs
     uint64_t warp_cycles = 0;                       ///< the same of warps
     std::vector<uint64_t> sm_instructions;          ///< per SM: warp instructions issued
+    std::array<double, kPipes> pipe_cycles{};       ///< by Pipe: for which it was taken up, summed over SMs
     std::vector<Executions> executions;             ///< on demand; only instructions that ran
     std::optional<Fault> fault;                     ///< what ended the grid early; effects until then are kept
     std::vector<Fault> warnings;                    ///< did not end it; one for each kind and instruction

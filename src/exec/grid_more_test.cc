@@ -168,6 +168,24 @@ TEST(Matrices, WmmaMultipliesWholeMatrices) {
     EXPECT_EQ(run.read<float>(out, 256), expected);
 }
 
+TEST(Pipes, TakeTheirTime) {
+    std::string chain = ".reg .f64 %d<2>; mov.f64 %d1, 0d3FF0000000000000;\n";
+    for (int i = 0; i < 100; ++i) chain += "fma.rn.f64 %d1, %d1, %d1, %d1;\n";
+    const auto cycles = [&](double each) {
+        PtxRun run(kernel(chain));
+        run.machine.pipe_cycles[size_t(Pipe::kFp64)] = each;
+        const uint64_t out = run.buffer(std::vector<uint32_t>(256));
+        const GridResult result = run.argument(out).argument(out).pass({1}, {256});
+        EXPECT_DOUBLE_EQ(result.pipe_cycles[size_t(Pipe::kFp64)], 8 * 100 * each);   // of 8 warps
+        return result.cycles;
+    };
+    // An H200's half a cycle: 400 cycles of work hide behind a chain of 100 × 8 cycles. A consumer GPU's 16: 12800 cycles of work.
+    EXPECT_GE(cycles(0.5), 800u);
+    EXPECT_LT(cycles(0.5), 1000u);
+    EXPECT_GE(cycles(16), 12800u);
+    EXPECT_LT(cycles(16), 13000u);
+}
+
 TEST(Malformed, MissingOperandsAreFaultsWhenExecuted) {
     for (const char* text : {"ld.global.u32 %r1;", "st.global.u32 [%rd1];", "bra;", "bar.red.popc.u32;", "shfl.sync.up.b32 %r1;", "mov.u32 %r1;",
                              "atom.global.cas.b32 %r1, [%rd1], %r2;", "mbarrier.init.b64;", "cp.async.ca.shared.global [%r1];", "brx.idx %r1;",

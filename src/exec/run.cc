@@ -29,6 +29,20 @@ void Run::run_warp(Warp& w) {
             break;
         }
     uint64_t issued = 0, threads = 0;
+    uint64_t since = time;
+    std::array<uint32_t, kPipes> piped{};    // of the steps since then
+    const auto settle_pipes = [&] {
+        for (size_t p = 1; p < kPipes; ++p) {
+            if (piped[p] == 0) continue;
+            // The warp goes on when the pipe has done its work and all that came before.
+            double& free = sm->pipe_free[p];
+            free = std::max(free, double(since)) + piped[p] * machine.pipe_cycles[p];
+            sm->pipe_turns[p] += piped[p];
+            time = std::max(time, uint64_t(free));
+        }
+        piped = {};
+        since = time;
+    };
     auto* counts = launch.count_instructions && next != nullptr ? &executions[frame->code] : nullptr;
     const FunctionCode* counted = frame != nullptr ? frame->code : nullptr;
     while (next != nullptr) {
@@ -46,6 +60,7 @@ void Run::run_warp(Warp& w) {
             break;
         }
         time += step.cycles;
+        if (step.pipe != Pipe::kNone) piped[size_t(step.pipe)] += step.pipe_turns;
         if ((step.flags & kUncounted) == 0) {
             ++issued;
             threads += lanes;
@@ -81,9 +96,11 @@ void Run::run_warp(Warp& w) {
             step.lane(operands, active);
             ++next;
         } else {
+            if ((piped[1] | piped[2] | piped[3]) != 0) settle_pipes();
             next = step.handler(*this, step, active);
         }
     }
+    settle_pipes();
     w.time = time;
     warp_instructions += issued;
     thread_instructions += threads;

@@ -131,6 +131,8 @@ struct Sm {
     uint64_t cycles = 0, instructions = 0;
     uint64_t active_since = 0, active_cycles = 0, warp_cycles = 0;
     std::array<uint64_t, 8> issue{};         ///< when each scheduler is free
+    std::array<double, kPipes> pipe_free{};  ///< when each has done what came so far
+    std::array<uint64_t, kPipes> pipe_turns{};
     std::vector<uint64_t> ready;             ///< by warp slot: time << 8 | slot, kNever: cannot run
     std::vector<Block> blocks;
     uint32_t resident = 0;

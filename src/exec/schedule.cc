@@ -15,6 +15,7 @@ using ptx::OpcodeClass;
 using ptx::Operand;
 using ptx::SpecialRegister;
 using ptx::Suffix;
+using ptx::Type;
 
 constexpr uint32_t kWindow = 64;         // how far an instruction may overtake: registers are limited; assumed
 constexpr unsigned kMemoryCycles = 300;  // for ordering only: far more than anything else
@@ -59,6 +60,11 @@ Kind kind_of(const Instruction& instruction, bool entry) {
 
 bool uses_carry(const Instruction& instruction) {
     return instruction.opcode == Opcode::kAddc || instruction.opcode == Opcode::kSubc || instruction.opcode == Opcode::kMadc || instruction.has(Suffix::kCc);
+}
+
+bool is_fp64(const Instruction& instruction) {
+    return ptx::class_of(instruction.opcode) == OpcodeClass::kArithmetic &&
+           std::find(instruction.types.begin(), instruction.types.end(), Type::kF64) != instruction.types.end();
 }
 
 struct Reach {
@@ -203,12 +209,44 @@ private:
 unsigned result_latency(const Instruction& instruction) {
     // Measured by others for Volta and later: 4 for arithmetic, about 20 to 24 for the special function unit and shuffles; divisions and
     // roots are sequences of instructions.
+    if (is_fp64(instruction)) {
+        // 8 for arithmetic (Volta, measured by others); what is made of several starts in the special function unit.
+        const unsigned turns = pipe_use(instruction).turns;
+        return turns > 1 ? 22 + 8 * (turns - 1) : 8;
+    }
     switch (instruction.opcode) {
         case Opcode::kSin: case Opcode::kCos: case Opcode::kEx2: case Opcode::kLg2: case Opcode::kRcp: case Opcode::kRsqrt: case Opcode::kTanh:
         case Opcode::kShfl: case Opcode::kVote: case Opcode::kMatch: case Opcode::kRedux: return 22;
         case Opcode::kMov: return instruction.operands.size() == 2 && instruction.operands[1].kind == Operand::Kind::kSpecial ? 22 : kDependentCycles;
         case Opcode::kDiv: case Opcode::kRem: case Opcode::kSqrt: return 36;
         default: return kDependentCycles;
+    }
+}
+
+PipeUse pipe_use(const Instruction& instruction) {
+    if (ptx::class_of(instruction.opcode) != OpcodeClass::kArithmetic) return {};
+    // How many there are of a quotient or root was counted in ptxas's code for sm_89 and sm_90, ways for special cases aside.
+    if (is_fp64(instruction)) {
+        switch (instruction.opcode) {
+            case Opcode::kDiv:
+            case Opcode::kSqrt: return {Pipe::kFp64, 8};
+            case Opcode::kRcp:
+            case Opcode::kRsqrt: return {Pipe::kFp64, 5};
+            case Opcode::kMov:
+            case Opcode::kSelp:
+            case Opcode::kNeg:
+            case Opcode::kAbs: return {};
+            default: return {Pipe::kFp64, 1};
+        }
+    }
+    const bool fp32 = instruction.types[0] == Type::kF32;
+    switch (instruction.opcode) {
+        case Opcode::kSin: case Opcode::kCos: case Opcode::kEx2: case Opcode::kLg2: case Opcode::kRcp: case Opcode::kRsqrt: case Opcode::kSqrt:
+        case Opcode::kTanh: return {Pipe::kSpecial, 1};
+        case Opcode::kDiv: return {Pipe::kSpecial, uint8_t(fp32 ? 1 : 3)};   // of integers: to float, its reciprocal, and back
+        case Opcode::kRem: return {Pipe::kSpecial, 3};
+        case Opcode::kAdd: case Opcode::kSub: case Opcode::kMul: case Opcode::kFma: case Opcode::kMad: return {fp32 ? Pipe::kFp32 : Pipe::kNone, uint8_t(fp32)};
+        default: return {};
     }
 }
 

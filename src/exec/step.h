@@ -58,6 +58,8 @@ struct alignas(64) Step {
     uint16_t flags = 0;
     uint8_t cycles = 1;            ///< from the issue of the step before to this one's, by dependences alone
     uint8_t slot = 0;              ///< scoreboard slot of a load's destinations
+    Pipe pipe = Pipe::kNone;
+    uint8_t pipe_turns = 0;        ///< instructions of machine code that go through it
 };
 static_assert(sizeof(Step) == 64);
 

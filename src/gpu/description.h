@@ -39,7 +39,7 @@ struct Description {
     uint32_t sms_per_tpc = 2;
     uint32_t warp_lanes = 32;
     uint32_t schedulers_per_sm = 4;
-    uint32_t fp32_lanes_per_sm = 128;
+    uint32_t fp32_lanes_per_sm = 128, fp64_lanes_per_sm = 64, special_lanes_per_sm = 16;  ///< results a clock
     uint32_t max_warps_per_sm = 0, max_blocks_per_sm = 0, max_threads_per_block = 1024;
     uint32_t registers_per_sm = 65536, max_registers_per_block = 65536, register_allocation_unit = 256, max_registers_per_thread = 255, warp_allocation_granularity = 4;
     double clock_mhz = 0;                 ///< boost: what a kernel runs at

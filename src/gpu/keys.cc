@@ -17,6 +17,8 @@ constexpr Key kKeys[] = {
     {"multiprocessors", "sms_per_tpc", &D::sms_per_tpc, Unit::kNone, 1, 8},
     {"multiprocessors", "schedulers_per_sm", &D::schedulers_per_sm, Unit::kNone, 1, 8},
     {"multiprocessors", "fp32_lanes_per_sm", &D::fp32_lanes_per_sm, Unit::kNone, 8, 512},
+    {"multiprocessors", "fp64_lanes_per_sm", &D::fp64_lanes_per_sm, Unit::kNone, 1, 512},
+    {"multiprocessors", "special_lanes_per_sm", &D::special_lanes_per_sm, Unit::kNone, 1, 512},
     {"multiprocessors", "clock", &D::clock_mhz, Unit::kFrequency, 100, 10000},
     {"multiprocessors", "base_clock", &D::base_clock_mhz, Unit::kFrequency, 100, 10000},
     {"multiprocessors", "max_warps_per_sm", &D::max_warps_per_sm, Unit::kNone, 1, 128},

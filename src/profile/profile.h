@@ -72,7 +72,8 @@ struct Unit {
     double of_peak = 0;                   ///< ncu's throughput: of the theoretical rate, launch overhead included
     double busy = 0;                      ///< of the kernel's own time, in which the unit could take nothing else
 };
-constexpr std::array<std::string_view, 9> kUnits = {"dram", "l2", "l2_atomics", "l1", "shared", "constant", "issue", "link", "block_launch"};
+constexpr std::array<std::string_view, 12> kUnits = {"dram", "l2", "l2_atomics", "l1", "shared", "constant", "issue", "link", "block_launch",
+                                                    "fp32", "fp64", "special"};
 
 struct Launch {
     uint64_t index = 0;

@@ -45,6 +45,9 @@ void add_kernel_time(const gpu::Description& gpu, const KernelWork& work, profil
          percent(double(work.warp_instructions), sms * gpu.schedulers_per_sm * cycles)},
         {"link", percent(work.link, elapsed), percent(work.link, cycles)},
         {"block_launch", percent(launching, elapsed), percent(launching, cycles)},
+        {"fp32", percent(work.fp32, sms * elapsed), percent(work.fp32, sms * cycles)},
+        {"fp64", percent(work.fp64, sms * elapsed), percent(work.fp64, sms * cycles)},
+        {"special", percent(work.special, sms * elapsed), percent(work.special, sms * cycles)},
     };
     name_bounds(launch, work.migration_ns > ns / 2 ? "migration" : 2 * cycles < elapsed ? "launch" : "latency");
 
