@@ -1,12 +1,11 @@
 #include "cudart/redirectable.h"
 
-#include <elf.h>
 #include <gmock/gmock.h>
 #include <unistd.h>
 
-#include <cstring>
 #include <filesystem>
 
+#include "base/elf_test_file.h"
 #include "base/file.h"
 
 namespace lanescope::cudart {
@@ -14,33 +13,12 @@ namespace {
 
 /// An ELF file with a section .nv_fatbin of `code` and a dynamic section that needs `library`.
 std::string program(const std::string& code, const std::string& library) {
-    const std::string names("\0.nv_fatbin\0.dynamic\0.dynstr\0.shstrtab\0", 40), strings = std::string(1, '\0') + library + std::string(1, '\0');
     Elf64_Dyn dynamic[2]{};
     dynamic[0].d_tag = DT_NEEDED;
     dynamic[0].d_un.d_val = 1;
-    Elf64_Ehdr header{};
-    std::memcpy(header.e_ident, ELFMAG, SELFMAG);
-    header.e_ident[EI_CLASS] = ELFCLASS64;
-    header.e_ident[EI_DATA] = ELFDATA2LSB;
-    header.e_shoff = sizeof header;
-    header.e_shnum = 5;
-    header.e_shstrndx = 4;
-    Elf64_Shdr sections[5]{};
-    uint64_t at = sizeof header + sizeof sections;
-    auto place = [&](int i, uint32_t name, uint32_t type, uint64_t size) {
-        sections[i].sh_name = name;
-        sections[i].sh_type = type;
-        sections[i].sh_offset = at;
-        sections[i].sh_size = size;
-        at += size;
-    };
-    place(1, 1, SHT_PROGBITS, code.size());
-    place(2, 12, SHT_DYNAMIC, sizeof dynamic);
-    place(3, 21, SHT_STRTAB, strings.size());
-    place(4, 29, SHT_STRTAB, names.size());
-    sections[2].sh_link = 3;
-    auto bytes = [](const auto& object) { return std::string(reinterpret_cast<const char*>(&object), sizeof object); };
-    return bytes(header) + bytes(sections) + code + bytes(dynamic) + strings + names;
+    return base::elf_test_file({{".nv_fatbin", SHT_PROGBITS, code},
+                                {".dynamic", SHT_DYNAMIC, base::bytes_of(dynamic), 3},
+                                {".dynstr", SHT_STRTAB, std::string(1, '\0') + library + std::string(1, '\0')}});
 }
 
 class Redirectable : public testing::Test {

@@ -1,11 +1,11 @@
 #include "emulator/cubin.h"
 
-#include <elf.h>
 #include <gmock/gmock.h>
 
 #include <cstring>
 #include <filesystem>
 
+#include "base/elf_test_file.h"
 #include "base/file.h"
 
 namespace lanescope::emulator {
@@ -13,32 +13,9 @@ namespace {
 
 /// An ELF file with a section .nv.info of the given bytes and one symbol "kernel" (index 1).
 std::string cubin(const std::string& info) {
-    const std::string section_names("\0.nv.info\0.symtab\0.strtab\0", 26), names("\0kernel\0", 8);
     Elf64_Sym symbols[2]{};
     symbols[1].st_name = 1;
-    Elf64_Ehdr header{};
-    std::memcpy(header.e_ident, ELFMAG, SELFMAG);
-    header.e_ident[EI_CLASS] = ELFCLASS64;
-    header.e_ident[EI_DATA] = ELFDATA2LSB;
-    header.e_shoff = sizeof header;
-    header.e_shnum = 5;
-    header.e_shstrndx = 4;
-    Elf64_Shdr sections[5]{};
-    uint64_t at = sizeof header + sizeof sections;
-    auto place = [&](int i, uint32_t name, uint32_t type, uint64_t size) {
-        sections[i].sh_name = name;
-        sections[i].sh_type = type;
-        sections[i].sh_offset = at;
-        sections[i].sh_size = size;
-        at += size;
-    };
-    place(1, 1, 0x70000000, info.size());
-    place(2, 10, SHT_SYMTAB, sizeof symbols);
-    place(3, 18, SHT_STRTAB, names.size());
-    place(4, 18, SHT_STRTAB, section_names.size());
-    sections[2].sh_link = 3;
-    auto bytes = [](const auto& object) { return std::string(reinterpret_cast<const char*>(&object), sizeof object); };
-    return bytes(header) + bytes(sections) + info + bytes(symbols) + names + section_names;
+    return base::elf_test_file({{".nv.info", 0x70000000, info}, {".symtab", SHT_SYMTAB, base::bytes_of(symbols), 3}, {".strtab", SHT_STRTAB, std::string("\0kernel\0", 8)}});
 }
 
 std::string record(uint8_t attribute, uint32_t symbol, uint32_t value) {

@@ -93,7 +93,7 @@ std::string difference(const analysis::Comparison& comparison, const Style& styl
             ++shown;
             std::string place = line.file.empty() ? "[no source]" : fmt::format("{}:{}", line.file, line.line_after != 0 ? line.line_after : line.line_before);
             const bool both = line.file.empty() || (line.line_before != 0 && line.line_after != 0);
-            if (!both && comparison.prediction) place += line.line_before != 0 == comparison.after_is_measured ? " (predicted only)" : " (measured only)";
+            if (!both && comparison.prediction) place += (line.line_before != 0) == comparison.after_is_measured ? " (predicted only)" : " (measured only)";
             else if (!both) place += line.line_before == 0 ? " (new)" : " (gone)";
             else if (line.line_before != line.line_after) place += fmt::format(" (was {})", line.line_before);
             out += "  " + paint(style, Color::kCyan, printable(place));
