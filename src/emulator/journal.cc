@@ -10,6 +10,8 @@
 #include <chrono>
 #include <cstring>
 #include <filesystem>
+#include <sstream>
+#include <utility>
 
 #include "base/file.h"
 
@@ -36,9 +38,12 @@ base::Result<ProcessRecord> read_process(const fs::path& path) {
     ProcessRecord process;
     process.file = path.string();
     text->resize(text->rfind('\n') == text->npos ? 0 : text->rfind('\n') + 1);
+    std::unordered_map<uint64_t, size_t> launches;  // offset of a line → index of its launch
+    uint64_t offset = 0, next = 0;
     uint32_t number = 0;
     for (const std::string& line : base::split_lines(*text)) {
         ++number;
+        offset = std::exchange(next, next + line.size() + 1);
         auto at = [&](base::Diagnostics errors) {
             for (base::Diagnostic& each : errors) each.place = {process.file, number, 0};
             return errors;
@@ -55,7 +60,18 @@ base::Result<ProcessRecord> read_process(const fs::path& path) {
         } else if (line[0] == 'L') {
             base::Result<profile::Launch> launch = profile::launch_from_json(json, process.file);
             if (!launch) return at(launch.errors());
+            launches.emplace(offset, process.profile.launches.size());
             process.profile.launches.push_back(*std::move(launch));
+        } else if (line[0] == 'R') {
+            uint64_t index = 0, like = 0;
+            double start = 0;
+            std::istringstream words{std::string(json)};
+            words >> index >> start >> like;
+            const auto found = launches.find(like);
+            if (!words || found == launches.end()) return at({base::error("not a repeated launch")});
+            process.profile.launches.push_back(process.profile.launches[found->second]);
+            process.profile.launches.back().index = index;
+            process.profile.launches.back().start_ns = start;
         } else if (line[0] == 'T') {
             base::Result<profile::Transfer> transfer = profile::transfer_from_json(json, process.file);
             if (!transfer) return at(transfer.errors());
@@ -86,19 +102,38 @@ bool Journal::start_file() {
         error_ = fmt::format("cannot write {}: {}", path, std::strerror(errno));
         return false;
     }
-    if (::lseek(file_, 0, SEEK_END) > 0) return true;  // the process replaced itself (exec): same pid, same journal
+    launches_.clear();
+    offset_ = uint64_t(std::max<off_t>(::lseek(file_, 0, SEEK_END), 0));
+    if (offset_ > 0) return true;  // the process replaced itself (exec): same pid, same journal
     auto now = std::chrono::system_clock::now().time_since_epoch();
     write('H', fmt::format("{} {}", std::chrono::duration_cast<std::chrono::nanoseconds>(now).count(), profile::to_json(header_)));
     return !failed_;
 }
 
-void Journal::write(char kind, std::string json) {
+void Journal::append(const profile::Launch& launch) {
+    constexpr size_t kRemembered = 256;
+    if (pid_ != ::getpid()) launches_.clear();
+    profile::Launch alike = launch;
+    alike.index = 0;
+    alike.start_ns.reset();
+    std::string key = profile::to_json(alike);
+    if (const auto found = launches_.find(key); found != launches_.end() && launch.start_ns) {
+        write('R', fmt::format("{} {} {}", launch.index, *launch.start_ns, found->second));
+        return;
+    }
+    write('L', profile::to_json(launch));
+    if (launches_.size() == kRemembered) launches_.clear();
+    launches_.emplace(std::move(key), latest_);
+}
+
+void Journal::write(char kind, std::string text) {
     if (folder_.empty() || failed_) return;
     if (pid_ != ::getpid() && !start_file()) {
         failed_ = true;
         return;
     }
-    std::string line = fmt::format("{} {}\n", kind, one_line(std::move(json)));
+    std::string line = fmt::format("{} {}\n", kind, one_line(std::move(text)));
+    latest_ = std::exchange(offset_, offset_ + line.size());
     for (std::string_view rest = line; !rest.empty();) {
         ssize_t written = ::write(file_, rest.data(), rest.size());
         if (written < 0 && errno == EINTR) continue;

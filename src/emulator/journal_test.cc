@@ -67,6 +67,31 @@ TEST_F(JournalTest, WhatIsWrittenIsRead) {
     EXPECT_THAT(profile->sources.at((folder_ / "source.cu").string()), testing::ElementsAre("one", "two"));
 }
 
+TEST_F(JournalTest, RepeatedLaunchesTakeALineOfAFewWords) {
+    {
+        Journal journal(folder_.string(), header_);
+        for (uint64_t i = 0; i < 1000; ++i) {
+            profile::Launch each = launch(i % 2 == 0 ? "even" : "odd");
+            each.index = i;
+            each.start_ns = double(i) * 1.5;
+            if (i == 500) each.metrics["launch__grid_size"] = 4;
+            journal.append(each);
+        }
+    }
+    EXPECT_LT(fs::file_size(journal()), 40000u);   // "R 999 1498.5 1234" is 18 bytes; a launch some 200
+    auto profile = read_session(folder_.string());
+    ASSERT_TRUE(profile) << to_string(profile.errors());
+    ASSERT_EQ(profile->launches.size(), 1000u);
+    for (uint64_t i = 0; i < 1000; ++i) {
+        const profile::Launch& each = profile->launches[i];
+        EXPECT_EQ(each.index, i);
+        EXPECT_EQ(each.start_ns, double(i) * 1.5);
+        EXPECT_EQ(each.kernel, i % 2 == 0 ? "even" : "odd");
+        EXPECT_EQ(each.metrics.at("launch__grid_size"), i == 500 ? 4 : 3);
+        EXPECT_EQ(each.lines.size(), 1u);
+    }
+}
+
 TEST_F(JournalTest, ALineThatWasCutIsPassedOver) {
     { Journal(folder_.string(), header_).append(launch("whole")); }
     std::ofstream(journal(), std::ios::app) << "L {\"kernel\": \"cu";   // killed in the middle of a write
