@@ -57,11 +57,13 @@ std::string to_string(const Diagnostic& diagnostic) {
     out += ": ";
     out += printable(diagnostic.message);
     if (diagnostic.source_line.empty()) return out;
-    out += '\n' + printable(diagnostic.source_line);
-    if (place.column != 0 && place.column <= diagnostic.source_line.size() + 1) {
-        const std::string before = printable(std::string_view(diagnostic.source_line).substr(0, place.column - 1));
-        out += '\n' + std::string(before.size(), ' ') + '^';
-    }
+    // Of a long line (a binary file, generated code) what is around the place.
+    constexpr size_t kBefore = 100, kShown = 200;
+    const std::string_view line = diagnostic.source_line;
+    const size_t column = place.column != 0 && place.column <= line.size() + 1 ? place.column - 1 : line.npos;
+    const size_t begin = line.size() > kShown && column != line.npos && column > kBefore ? column - kBefore : 0;
+    out += '\n' + printable(line.substr(begin, kShown));
+    if (column != line.npos) out += '\n' + std::string(printable(line.substr(begin, column - begin)).size(), ' ') + '^';
     return out;
 }
 

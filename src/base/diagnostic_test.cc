@@ -23,6 +23,13 @@ TEST(Diagnostic, CaretStandsUnderTabsAndEscapes) {
     EXPECT_EQ(to_string(error("bad", {"f", 1, 3}, "\t\x1bX")), "f:1:3: error: bad\n \\x1bX\n     ^");
 }
 
+TEST(Diagnostic, ShowsOfALongLineWhatIsAroundThePlace) {
+    // 100 columns before the place and as many from it on.
+    const std::string line = std::string(500, 'a') + "B" + std::string(500, 'c');
+    EXPECT_EQ(to_string(error("bad", {"f", 1, 501}, line)), "f:1:501: error: bad\n" + std::string(100, 'a') + "B" + std::string(99, 'c') + "\n" + std::string(100, ' ') + "^");
+    EXPECT_EQ(to_string(error("bad", {"f", 1, 1}, line)), "f:1:1: error: bad\n" + line.substr(0, 200) + "\n^");
+}
+
 TEST(Printable, LetsNoControlSequenceThrough) {
     EXPECT_EQ(printable("\x1b[31mred"), "\\x1b[31mred");
     EXPECT_EQ(printable("\xc2\x9b"), "\\xc2\\x9b");  // C1 control sequence introducer in UTF-8

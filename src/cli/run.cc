@@ -111,6 +111,7 @@ base::Result<Ran> emulate(const RunOptions& options, bool quiet) {
         if (!status.ok()) return status.errors();
         ran.status = *status;
     }
+    if (is_ptx && ran.status == kOwnFailure) return base::Diagnostics{};  // it has said why
     auto profile = emulator::read_session(session->path().string());
     if (!profile.ok()) return profile.errors();
     ran.profile = *std::move(profile);

@@ -111,7 +111,7 @@ base::Result<bool> run_kernel(const PtxOptions& options) {
 int run_ptx_here(const PtxOptions& options) {
     const auto ended = run_kernel(options);
     if (!ended.ok()) complain(ended.errors());
-    return ended.ok() && *ended ? 0 : 1;
+    return !ended.ok() ? kOwnFailure : *ended ? 0 : 1;
 }
 
 }  // namespace lanescope::cli

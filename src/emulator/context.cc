@@ -262,7 +262,9 @@ LaunchResult Context::launch(const LaunchRequest& request) {
     Accounting accounting(kernel, model_, managed_.any() ? &managed_ : nullptr);
     const bool profiled = collecting_ && journal_.open(), chosen = !profiled || selector_.takes(kernel.function().name);
     std::unique_ptr<Replay> copy;
-    if (profiled && chosen && wants_replay(request))
+    const bool wanted = profiled && chosen && wants_replay(request);
+    const std::string no_copy = wanted ? too_large_to_copy() : std::string();
+    if (wanted && no_copy.empty())
         copy = Replay::prepare([&](const analysis::Candidate& change) { return replay(request, known, change, sinks); }, [&] { return memory_->detach(); });
     sinks.monitor = watch_.begin(kernel, request.grid, request.block, request.stream, timeline_.order(request.stream), launches_, *memory_,
                                  gpu_.compute_capability < 70);
@@ -316,7 +318,8 @@ LaunchResult Context::launch(const LaunchRequest& request) {
             record.notes.push_back("registers a thread come from " + known.registers_from);
         if (known.spill_bytes && *known.spill_bytes)
             record.notes.push_back(fmt::format("the machine code keeps {} bytes a thread of spilled registers in local memory, whose traffic is not counted", *known.spill_bytes));
-        if (!unwatched.empty()) record.notes.push_back(unwatched);
+        for (const std::string& note : {unwatched, no_copy})
+            if (!note.empty()) record.notes.push_back(note);
         profile::roll_up(record);
         if (copy && !result.fault) try_changes(*copy, request, known, accounting, simulated, took.count(), record);
         journal_.append(record);

@@ -159,6 +159,8 @@ private:
                      profile::Launch& record);
     /// Whether this launch is one whose changes are worth trying: launches of one kernel and shape are, the first, second, fourth, …
     bool wants_replay(const LaunchRequest& request);
+    /// Why no copy of the process is made for that; empty: one can be.
+    std::string too_large_to_copy() const;
     const ModuleFacts& facts(Module& module);
     /// Managed memory before and after a kernel. The second returns how long the kernel waited for its pages, in ns.
     std::vector<AddressRange> prepare_managed(Stream stream);

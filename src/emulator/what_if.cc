@@ -60,6 +60,14 @@ bool Context::wants_replay(const LaunchRequest& request) {
     return std::has_single_bit(++tried.launches) && !shares_memory(*memory_);
 }
 
+std::string Context::too_large_to_copy() const {
+    // The copy keeps what the kernel overwrites, and the race check has 16 bytes for 32: 1 GiB is to take no more than 2.
+    constexpr uint64_t kMostCopied = uint64_t(768) << 20;
+    if (memory_->used() <= kMostCopied) return {};
+    return fmt::format("no changes were tried: the program has {} MiB of device memory, and its copies might take as much again (up to {} MiB they are made)",
+                       memory_->used() >> 20, kMostCopied >> 20);
+}
+
 Outcome Context::replay(const LaunchRequest& request, const KernelResources& known, const analysis::Candidate& change, const exec::Sinks& sinks) {
     exec::Sinks silent = sinks;
     silent.print = silent.error = nullptr;

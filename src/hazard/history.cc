@@ -12,7 +12,9 @@ constexpr uint64_t kCellBytes = Region::kSectors * sizeof(Record);
 
 void* map(uint64_t bytes) {
     void* at = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    return at == MAP_FAILED ? nullptr : at;
+    if (at == MAP_FAILED) return nullptr;
+    ::madvise(at, bytes, MADV_WIPEONFORK);  // a copy of the process remembers nothing, and keeps no pages that this one changes
+    return at;
 }
 
 }  // namespace

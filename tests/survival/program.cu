@@ -17,7 +17,7 @@ __device__ unsigned sum;
 __global__ void add(unsigned value) { atomicAdd(&sum, value); }
 __global__ void endless(volatile unsigned* p) { while (*p == 0) {} }
 __global__ void touch(char* p, size_t bytes) {
-    for (size_t i = (size_t(blockIdx.x) * blockDim.x + threadIdx.x) * 4; i < bytes; i += size_t(gridDim.x) * blockDim.x * 4) *(unsigned*)(p + i) = unsigned(i);
+    for (size_t i = (size_t(blockIdx.x) * blockDim.x + threadIdx.x) * 16; i < bytes; i += size_t(gridDim.x) * blockDim.x * 16) *(uint4*)(p + i) = make_uint4(1, 2, 3, unsigned(i));
 }
 
 static int depth(int n) { volatile char here[4096]; here[n % 4096] = 1; return depth(n + 1) + here[n % 4096]; }
