@@ -212,8 +212,8 @@ void Decoder::decode_function(uint32_t index) {
             steps[first].wait = waits_[index_];
             steps[first].cycles = cycles_[index_];
             const PipeUse use = pipe_use(function_->body[index_]);
-            steps[first].pipe = use.pipe;
-            steps[first].pipe_turns = use.turns;
+            steps[first].pipe = uint8_t(use.pipe) & 3;
+            steps[first].pipe_turns = use.turns & 63;
             for (size_t s = first + 1; s < steps.size(); ++s) steps[s].cycles = 0;
         }
     }
@@ -386,7 +386,7 @@ Row Decoder::guard_row(const Instruction& instruction) {
 
 const Row* Decoder::keep(std::vector<Row> rows) { return code_.rows.emplace_back(std::move(rows)).data(); }
 
-Step& Decoder::emit(Handler handler, std::vector<Row> rows, uint16_t flags) {
+Step& Decoder::emit(Handler handler, std::vector<Row> rows, uint8_t flags) {
     const Instruction& instruction = function_->body[index_];
     Step& step = function_code_->steps.emplace_back();
     step.handler = handler;

@@ -42,7 +42,7 @@ public:
     const Row* keep(std::vector<Row> rows);             ///< for Step::rows
 
     /// Appends a step of this instruction, guarded as it is.
-    Step& emit(Handler handler, std::vector<Row> rows, uint16_t flags = 0);
+    Step& emit(Handler handler, std::vector<Row> rows, uint8_t flags = 0);
     /// The instruction's target when all steps are there: fills Step::plan of the step just emitted, and its `control` with the meeting
     /// step (0: none).
     void branch_to(uint32_t label);

@@ -498,7 +498,7 @@ bool decode_memory(Decoder& decoder, const Instruction& instruction) {
         plan->accesses.push_back({decoder.add_site(site), int16_t(piece.offset), uint8_t(piece.bytes)});
     }
     Handler handler = access_generic;
-    uint16_t flags = plan->store ? kOrdered | kStore : kOrdered;
+    uint8_t flags = plan->store ? kOrdered | kStore : kOrdered;
     switch (instruction.space) {
         case ptx::Space::kGlobal: handler = access<finish_global>; break;
         case ptx::Space::kShared: handler = access<finish_shared>; break;

@@ -60,7 +60,7 @@ void Run::run_warp(Warp& w) {
             break;
         }
         time += step.cycles;
-        if (step.pipe != Pipe::kNone) piped[size_t(step.pipe)] += step.pipe_turns;
+        if (step.pipe != 0) piped[step.pipe] += step.pipe_turns;
         if ((step.flags & kUncounted) == 0) {
             ++issued;
             threads += lanes;

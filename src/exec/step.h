@@ -36,7 +36,7 @@ struct Row {
     }
 };
 
-enum StepFlags : uint16_t {
+enum StepFlags : uint8_t {
     kControl = 1,   ///< runs even if its guard holds for no lane
     kOrdered = 2,   ///< touches memory that other warps see: warps that are behind in time go first
     kMany = 4,      ///< a lane step with more than one destination or three sources
@@ -55,11 +55,11 @@ struct alignas(64) Step {
     uint32_t guard_flip = 0;       ///< ~0 for `@!p`
     uint32_t instruction = 0;      ///< index into the function's body
     uint32_t wait = 0;             ///< scoreboard slots whose loads must have arrived
-    uint16_t flags = 0;
+    uint8_t flags = 0;
     uint8_t cycles = 1;            ///< from the issue of the step before to this one's, by dependences alone
     uint8_t slot = 0;              ///< scoreboard slot of a load's destinations
-    Pipe pipe = Pipe::kNone;
-    uint8_t pipe_turns = 0;        ///< instructions of machine code that go through it
+    uint8_t pipe : 2 = 0;          ///< a Pipe
+    uint8_t pipe_turns : 6 = 0;    ///< instructions of machine code that go through it
 };
 static_assert(sizeof(Step) == 64);
 
