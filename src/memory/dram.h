@@ -9,6 +9,8 @@
 #include <deque>
 #include <vector>
 
+#include "memory/parameters.h"
+
 namespace lanescope::memory {
 
 class Dram {
@@ -33,7 +35,7 @@ public:
     template <class Written>
     double read(uint64_t now, uint64_t line, uint32_t bytes, Written&& written) {
         advance(now, written);
-        const double wait = busy_until_ - double(now);
+        const double wait = std::max(0.0, busy_until_ - double(now));
         take(cost(line, bytes));
         wrote_ = false;
         random_ = random_ * 6364136223846793005ull + 1442695040888963407ull;
@@ -49,8 +51,9 @@ public:
     /// Time passes: writes go out while no read wants the bus.
     template <class Written>
     void advance(uint64_t now, Written&& written) {
-        while (busy_until_ < double(now) && !pending_.empty()) next(written);
-        busy_until_ = std::max(busy_until_, double(now));
+        const double passed = double(now) - kOutOfOrderCycles;
+        while (busy_until_ < passed && !pending_.empty()) next(written);
+        busy_until_ = std::max(busy_until_, passed);
     }
     /// How long the bus is still taken up.
     double backlog(uint64_t now) const { return std::max(0.0, busy_until_ - double(now)); }

@@ -217,8 +217,8 @@ double L2Cache::limit_dirty(uint64_t now) {
 
 double L2Cache::turn(double slice_clocks, uint64_t now) {
     const double cycles = slice_clocks * slice_cycle_ / slices_;
-    busy_until_ = std::max(busy_until_, double(now));
-    const double wait = busy_until_ - double(now);
+    busy_until_ = std::max(busy_until_, double(now) - kOutOfOrderCycles);
+    const double wait = std::max(0.0, busy_until_ - double(now));
     busy_until_ += cycles;
     busy_ += cycles;
     return wait;

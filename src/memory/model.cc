@@ -1,6 +1,7 @@
 #include "memory/model.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <deque>
 #include <limits>
@@ -65,6 +66,7 @@ struct Model::Impl {
         uint64_t line;
         ByteMask bytes;
         uint32_t sent, site;              ///< sectors that were not joined to an earlier packet
+        bool arrived = false;             ///< L2 has the bytes already: a read of the line came
     };
     struct Sm {
         L1Cache l1;
@@ -72,6 +74,7 @@ struct Model::Impl {
         std::vector<double> pending;      ///< when the lines that were asked for last are there: a ring of as many as may be waited for
         uint32_t oldest_pending = 0;
         std::deque<Packet> leaving;       ///< wait for the way out
+        std::array<uint16_t, 4096> leaving_lines{};   ///< packets in `leaving` by hash of their line
         uint64_t launch = 0;              ///< the launch whose data the L1 holds
         double pipe_free = 0, return_free = 0, way_out_free = 0;   ///< when the tag stage, the way back and the way out can be used again
         double leaving_cycles = 0;        ///< that `leaving` will take
@@ -199,6 +202,7 @@ struct Model::Impl {
     uint64_t fetch(Sm& sm, uint32_t sm_index, uint32_t site, uint64_t line, uint32_t sectors, uint64_t now) {
         Counters& c = sites[site];
         const uint32_t group = group_of(sm_index);
+        if (!sm.leaving.empty()) send_before_read(sm_index, line, now);
         double ready = double(now) + l2_latency, beyond = 0;   // beyond L2: what a read takes at least
         if (is_host(line * kLineBytes)) {
             c.l2_reads += count(sectors);
@@ -262,8 +266,19 @@ struct Model::Impl {
     }
     /// A packet leaves an SM now: the next one can when this one has passed and L2 has taken it.
     void send(uint32_t index, const Packet& packet, double now) {
-        const double wait = l2->write(packet.line, packet.bytes, packet.sent, side_of(group_of(index)), packet.site, uint64_t(now));
+        const double wait = packet.arrived ? 0 : l2->write(packet.line, packet.bytes, packet.sent, side_of(group_of(index)), packet.site, uint64_t(now));
         sms[index].way_out_free = now + std::max(cycles_of(packet), wait);
+    }
+    static uint32_t hash(uint64_t line) { return uint32_t((line * 0x9E3779B97F4A7C15ull) >> 52); }
+    /// A read follows what its SM stored to the line before: L2 gets that now, its time on the way out stays.
+    void send_before_read(uint32_t index, uint64_t line, uint64_t now) {
+        Sm& sm = sms[index];
+        if (sm.leaving_lines[hash(line)] == 0) return;
+        for (Packet& packet : sm.leaving) {
+            if (packet.line != line || packet.arrived) continue;
+            packet.arrived = true;
+            l2->write(line, packet.bytes, packet.sent, side_of(group_of(index)), packet.site, now);
+        }
     }
     /// Time passes: packets leave.
     void depart(double until) {
@@ -272,6 +287,7 @@ struct Model::Impl {
             departures.pop();
             Sm& sm = sms[index];
             sm.leaving_cycles -= cycles_of(sm.leaving.front());
+            --sm.leaving_lines[hash(sm.leaving.front().line)];
             send(index, sm.leaving.front(), now);
             sm.leaving.pop_front();
             if (!sm.leaving.empty()) departures.push({sm.way_out_free, index});
@@ -300,6 +316,7 @@ struct Model::Impl {
                 }
                 if (sm.leaving.empty()) departures.push({sm.way_out_free, index});
                 sm.leaving.push_back(packet);
+                ++sm.leaving_lines[hash(packet.line)];
                 sm.leaving_cycles += cycles_of(packet);
             }
         }

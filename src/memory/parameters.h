@@ -7,6 +7,9 @@
 
 namespace lanescope::memory {
 
+/// SMs do not come in order of time: the executor lets one after the other advance by so many cycles.
+constexpr double kOutOfOrderCycles = 128;
+
 /// Each name is a key of [model]; cycles are SM cycles. Evidence and meaning: docs/memory-model.md.
 struct Parameters {
     double l1_store_window_cycles;        ///< a store joins an earlier one to the same line at most this much later
