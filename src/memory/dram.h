@@ -1,5 +1,5 @@
-// DRAM as one server of a given bandwidth: reads go at once, write-backs wait until it is free of reads or too many wait. What an access
-// takes depends on the one before (row, direction), and how long it is under way varies.
+// DRAM as one server of a given bandwidth: reads go at once, write-backs wait until it is free of reads, too many wait, or their share of
+// the bus has come together. What an access takes depends on the one before (row, direction), and how long it is under way varies.
 #pragma once
 
 #include <algorithm>
@@ -19,6 +19,7 @@ public:
         double bytes_per_cycle = 1;       ///< sustained, in one direction and from open rows
         uint32_t atom = 64;               ///< bytes that one access moves at least
         uint64_t most_pending = 0;        ///< lines that may wait to be written
+        double write_share = 0;           ///< bytes written for each byte read while writes wait
         uint32_t row_lines = 16;          ///< lines of one row
         double row_bytes = 0;             ///< what opening a row for a read costs, as bytes not moved
         double turnaround_share = 0;      ///< a write after a read takes so much longer
@@ -38,6 +39,9 @@ public:
         const double wait = std::max(0.0, busy_until_ - double(now));
         take(cost(line, bytes));
         wrote_ = false;
+        if (!pending_.empty()) owed_ += std::max(bytes, p_.atom) * p_.write_share;
+        if (owed_ >= kBurstBytes)
+            for (; owed_ > 0 && !pending_.empty(); next(written)) owed_ -= std::max(pending_.front().bytes, p_.atom);
         random_ = random_ * 6364136223846793005ull + 1442695040888963407ull;
         return wait + p_.spread_cycles * kExponential[random_ >> 58];
     }
@@ -64,6 +68,7 @@ public:
     double busy_cycles() const { return busy_; }
 
 private:
+    static constexpr double kBurstBytes = 2048;       ///< written in one go between reads; assumed
     static constexpr uint32_t kRows = 2048;           ///< open at a time, over all banks; assumed
     /// Mean of each 64th of an exponential distribution of mean 1.
     static inline const std::array<double, 64> kExponential = [] {
@@ -95,6 +100,7 @@ private:
     }
     Properties p_;
     double busy_until_ = 0, busy_ = 0;
+    double owed_ = 0;                     ///< bytes of writes whose turn has come
     bool wrote_ = false;                  ///< the access before was a write
     uint64_t random_ = 0;
     std::vector<uint64_t> rows_;

@@ -26,7 +26,8 @@ L2Cache::L2Cache(const gpu::Description& gpu, const Parameters& parameters)
       sets_(uint32_t(std::max<uint64_t>(1, gpu.l2_bytes / kLineBytes / partitions_ / ways_))),
       neighbours_(std::clamp(gpu.dram_fetch_bytes / kSectorBytes, 1u, kSectorsPerLine)),
       partition_distance_(partitions_ > 1 ? parameters.l2_partition_distance_cycles : 0),
-      most_dirty_(uint64_t(double(lines()) * parameters.l2_dirty_share)), masks_per_group_(std::max(1u, uint32_t(kGroupLines * parameters.l2_partial_share + 0.5))),
+      most_dirty_(uint64_t(double(lines()) * parameters.l2_dirty_share)),
+      most_completed_(uint64_t(double(lines()) * parameters.l2_completed_share)), masks_per_group_(std::max(1u, uint32_t(kGroupLines * parameters.l2_partial_share + 0.5))),
       flushed_dirty_share_(parameters.flushed_dirty_bytes / kLineBytes / sets_ / partitions_),
       slices_(std::max(1u, gpu.l2_slices)), slice_cycle_(gpu.l2_clock_mhz > 0 && gpu.clock_mhz > 0 ? gpu.clock_mhz / gpu.l2_clock_mhz : 1),
       read_clocks_(double(kSectorBytes) / std::max(1u, gpu.l2_bytes_per_clock_per_slice) * parameters.l2_read_turns),
@@ -40,6 +41,7 @@ L2Cache::L2Cache(const gpu::Description& gpu, const Parameters& parameters)
       other_(&ignored_),
       dram_({.bytes_per_cycle = std::max(1.0, gpu.peak_bytes_per_second() * parameters.dram_efficiency / std::max(1e6, gpu.clock_mhz * 1e6)),
              .atom = gpu.dram_fetch_bytes, .most_pending = uint64_t(double(lines()) * parameters.dram_pending_share),
+             .write_share = parameters.dram_write_share,
              .row_lines = std::max(1u, uint32_t(parameters.dram_row_bytes) / kLineBytes), .row_bytes = parameters.dram_row_cost_bytes,
              .turnaround_share = parameters.dram_turnaround_share, .spread_cycles = parameters.dram_spread_ns * gpu.clock_mhz / 1000}) {}
 
@@ -139,13 +141,17 @@ double L2Cache::fill(uint32_t slot, uint32_t wanted, uint32_t site, uint64_t now
     return dram_.read(now, tags_[slot], kSectorBytes * count(fetched), written());
 }
 
-/// Partly written sectors are completed from DRAM first. The line stays, clean.
-double L2Cache::write_back(uint32_t slot, uint64_t now) {
+/// Partly written sectors are completed from DRAM first. The line stays.
+double L2Cache::write_back(uint32_t slot, uint64_t now, bool later) {
     Line& line = lines_[slot];
     double wait = 0;
     if (line.partial) {
         fill(slot, line.partial, line.site, now, false);
         wait = dram_.backlog(now);
+        if (later && dram_.full() && dirty_.size() < most_completed_) {
+            relist(slot, now);
+            return wait;
+        }
     }
     const uint32_t bytes = kSectorBytes * count(line.dirty);
     dram_.write(now, {line.site, bytes}, written());
@@ -185,7 +191,7 @@ double L2Cache::relist(uint32_t slot, uint64_t now) {
         return 0;
     }
     uint32_t& in_use = masks_in_use_[slot / kGroupLines];
-    const double wait = in_use < masks_per_group_ ? 0 : write_back(group_of(slot)[random_below(in_use)], now);
+    const double wait = in_use < masks_per_group_ ? 0 : write_back(group_of(slot)[random_below(in_use)], now, true);
     line.listed = in_use;
     group_of(slot)[in_use++] = slot;
     ++all_masks_in_use_;

@@ -77,8 +77,8 @@ private:
     void make_recent(uint32_t slot);
     /// Reads `wanted` sectors from DRAM (`with_neighbours`: and those that DRAM's granularity brings) into a slot; returns the wait.
     double fill(uint32_t slot, uint32_t wanted, uint32_t site, uint64_t now, bool with_neighbours);
-    /// Returns how long the reads that it needs wait.
-    double write_back(uint32_t slot, uint64_t now);
+    /// Returns how long the reads that it needs wait. `later`: a line that had to be completed may be left dirty if too many wait to be written.
+    double write_back(uint32_t slot, uint64_t now, bool later = false);
     /// Puts a slot where its state belongs. A group of masks that is full completes one of its lines first; returns the wait for that.
     double relist(uint32_t slot, uint64_t now);
     void unlist(uint32_t slot);
@@ -101,7 +101,7 @@ private:
     const uint32_t partitions_, ways_, sets_;
     const uint32_t neighbours_;           ///< sectors that one DRAM access brings
     const double partition_distance_;
-    const uint64_t most_dirty_;
+    const uint64_t most_dirty_, most_completed_;
     const uint32_t masks_per_group_;
     const double flushed_dirty_share_;    ///< sets that hold one dirty line of the profiler after a flush
     const double slices_, slice_cycle_;   ///< number; SM cycles of a slice's clock

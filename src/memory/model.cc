@@ -203,6 +203,7 @@ struct Model::Impl {
         Counters& c = sites[site];
         const uint32_t group = group_of(sm_index);
         if (!sm.leaving.empty()) send_before_read(sm_index, line, now);
+        const double behind = std::max(0.0, sm.way_out_free + sm.leaving_cycles - double(now));   // stores that wait for the way out
         double ready = double(now) + l2_latency, beyond = 0;   // beyond L2: what a read takes at least
         if (is_host(line * kLineBytes)) {
             c.l2_reads += count(sectors);
@@ -234,7 +235,7 @@ struct Model::Impl {
         }
         // The way back carries what is there first: nothing waits behind data that comes late.
         sm.return_free = std::max(sm.return_free, double(now) + l2_latency) + kSectorBytes * count(sectors) / kBytesPerCycle;
-        return uint64_t(std::max(ready, sm.return_free));
+        return uint64_t(std::max(ready, sm.return_free) + behind);
     }
 
     /// Loads of a footprint's parts, or of a texture's; returns when the last is there.

@@ -107,6 +107,25 @@ TEST(Model, StoresThatFollowEachOtherLeaveAsOne) {
     EXPECT_EQ(d.total().dram_read_bytes, 0u) << "the halves meet in L2: nothing to fill";
 }
 
+TEST(Model, StoresHoldTheirWarpUpWhileTheWayOutIsFull) {
+    Driver d;
+    const auto scattered = [&](uint64_t from) {
+        return d.run({.site = 1, .operation = Operation::kStore}, [=](uint32_t lane) { return from + 128ull * lane; });
+    };
+    EXPECT_EQ(scattered(kBase), 0u);
+    // 32 lines of a head, a mask and a sector, 1.1 cycles each: 105.6
+    EXPECT_EQ(scattered(kBase + 65536), 105u);
+    EXPECT_GE(d.model.end_launch(), 211u) << "over when the second store has left";
+    EXPECT_EQ(d.site(1).l2_writes, 64u);
+    // A load finds what its SM stored before, though that is still on its way.
+    Driver e;
+    for (uint32_t i = 0; i < 4; ++i) e.run({.site = 1, .operation = Operation::kStore}, [=](uint32_t lane) { return kBase + 4096 * i + 128ull * lane; });
+    for (uint32_t k = 0; k < 8; ++k) e.store(kBase + 65536 + 4096 * k, 4);
+    e.load(kBase + 65536 + 4096 * 7, 0, 10, 0, CacheOperator::kCg);
+    EXPECT_EQ(e.site(0).l2_read_hits, 4u);
+    EXPECT_EQ(e.site(0).dram_read_bytes, 0u);
+}
+
 TEST(Model, StoredBytesCanBeLoadedFromL1AndAtomicsVoidThem) {
     Driver d;
     d.store(kBase, 4, 0);

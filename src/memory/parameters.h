@@ -7,15 +7,15 @@
 
 namespace lanescope::memory {
 
-/// SMs do not come in order of time: the executor lets one after the other advance by so many cycles.
-constexpr double kOutOfOrderCycles = 128;
+/// SMs do not come in order of time: the executor lets one after the other advance by up to twice as many cycles.
+constexpr double kOutOfOrderCycles = 64;
 
 /// Each name is a key of [model]; cycles are SM cycles. Evidence and meaning: docs/memory-model.md.
 struct Parameters {
     double l1_store_window_cycles;        ///< a store joins an earlier one to the same line at most this much later
     double l1_store_window_lines;         ///< lines that wait for further stores at a time
     double l1_pending_lines;              ///< lines that an SM can wait for at a time; 0: as many as its warps ask for
-    double store_packet_cycles;           ///< of an SM for 32 bytes of a store on the way to L2
+    double store_packet_cycles;           ///< of an SM for 32 bytes of a store on the way to L2; 0: not known, the way is never too narrow
     double coalescer_reads;               ///< SMs (or requests) whose identical reads become one
     double coalescer_distance_cycles;     ///< way from an SM to the coalescer and back: the rest of a read's latency is the merging window
     double l2_partition_distance_cycles;  ///< how much longer a hit in the other partition takes
@@ -30,7 +30,9 @@ struct Parameters {
     double constant_word_cycles;          ///< each distinct word of a constant access
     double constant_miss_cycles;          ///< an access that misses in the indexed constant cache but not in the next
     double constant_next_bytes;           ///< size of that next cache
+    double l2_completed_share;            ///< share that may be dirty before lines that were completed from DRAM must be written at once
     double dram_pending_share;            ///< share that may wait for DRAM to be free of reads before writes go first
+    double dram_write_share;              ///< bytes written for each byte read while both wait
     double dram_efficiency;               ///< sustained share of the theoretical DRAM bandwidth
     double dram_turnaround_share;         ///< how much longer a write takes that follows a read
     double dram_row_bytes;                ///< of one row
@@ -47,7 +49,7 @@ struct Parameters {
         l1_store_window_cycles = get("l1_store_window_cycles", 60);
         l1_store_window_lines = get("l1_store_window_lines", 16);
         l1_pending_lines = get("l1_pending_lines", 0);
-        store_packet_cycles = get("store_packet_cycles", 1.1);
+        store_packet_cycles = get("store_packet_cycles", 0);
         coalescer_reads = get("coalescer_reads", 4);
         coalescer_distance_cycles = get("coalescer_distance_cycles", 235);
         l2_partition_distance_cycles = get("l2_partition_distance_cycles", 44);
@@ -62,7 +64,9 @@ struct Parameters {
         constant_word_cycles = get("constant_word_cycles", 2);
         constant_miss_cycles = get("constant_miss_cycles", 50);
         constant_next_bytes = get("constant_next_bytes", 32 << 10);
-        dram_pending_share = get("dram_pending_share", 0.19);
+        l2_completed_share = get("l2_completed_share", 0.18);
+        dram_pending_share = get("dram_pending_share", 0.015);
+        dram_write_share = get("dram_write_share", 0.5);
         dram_efficiency = get("dram_efficiency", 0.95);
         dram_turnaround_share = get("dram_turnaround_share", 0.2);
         dram_row_bytes = get("dram_row_bytes", 2048);
