@@ -111,8 +111,12 @@ uint32_t L1Cache::touch(uint64_t line) {
     return slot;
 }
 
-L1Cache::Lookup L1Cache::load(uint64_t line, const ByteMask& wanted) {
+L1Cache::Lookup L1Cache::load(uint64_t line, const ByteMask& wanted, bool allocate) {
     Lookup out;
+    if (!allocate && find(line) == kNone) {
+        out.misses = wanted.sectors();
+        return out;
+    }
     out.slot = touch(line);
     ByteMask& have = bytes_[out.slot];
     const ByteMask lacking{wanted.low & ~have.low, wanted.high & ~have.high};
@@ -125,7 +129,8 @@ L1Cache::Lookup L1Cache::load(uint64_t line, const ByteMask& wanted) {
     return out;
 }
 
-void L1Cache::store(uint64_t line, const ByteMask& written) {
+void L1Cache::store(uint64_t line, const ByteMask& written, bool allocate) {
+    if (!allocate && find(line) == kNone) return;
     ByteMask& have = bytes_[touch(line)];
     have.low |= written.low;
     have.high |= written.high;

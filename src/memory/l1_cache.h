@@ -13,6 +13,8 @@ namespace lanescope::memory {
 /// ways are known, a line's set is its number modulo the sets: lines a power of two apart drive each other out.
 class L1Cache {
 public:
+    static constexpr uint32_t kNone = ~0u;
+
     /// Empties the cache and gives it `lines` lines, in sets of `ways` (0: unknown).
     void reset(uint32_t lines, uint32_t ways = 0);
 
@@ -20,21 +22,21 @@ public:
         uint32_t hits = 0;                ///< sectors of which every wanted byte is there or on its way
         uint32_t misses = 0;              ///< sectors to ask for
         uint64_t ready = 0;               ///< when the line's last fill arrives
-        uint32_t slot = 0;
+        uint32_t slot = kNone;            ///< kNone: not allocated
     };
-    /// A load of `wanted` bytes of a line: allocates it, and from now on holds the missing sectors too (they are in flight).
-    Lookup load(uint64_t line, const ByteMask& wanted);
+    /// A load of `wanted` bytes of a line: allocates it, and from now on holds the missing sectors too (they are in flight). Without
+    /// `allocate` only a line that is there takes them.
+    Lookup load(uint64_t line, const ByteMask& wanted, bool allocate = true);
     /// The missing sectors of `slot` arrive at `time`.
     void filled(uint32_t slot, uint64_t time) {
         if (time > ready_[slot]) ready_[slot] = time;
     }
-    /// A store leaves the written bytes behind, and allocates the line if need be.
-    void store(uint64_t line, const ByteMask& written);
+    /// A store leaves the written bytes behind, and allocates the line if need be and `allocate`.
+    void store(uint64_t line, const ByteMask& written, bool allocate = true);
     /// Atomics are done in L2: what L1 knows of those sectors is void.
     void invalidate(uint64_t line, uint32_t sectors);
 
 private:
-    static constexpr uint32_t kNone = ~0u;
     static uint64_t hash(uint64_t line) { return line * 0x9E3779B97F4A7C15ull; }
     uint32_t set_of(uint64_t line) const;
     uint32_t find(uint64_t line) const;

@@ -86,7 +86,7 @@ uint32_t L2Cache::first_slot(uint32_t set, uint32_t partition) {
         if (double(mix(index) >> 11) * 0x1p-53 < flushed_dirty_share_) {
             tags_[base] = kProfilersOwn + index;
             lines_[base].valid = lines_[base].dirty = kAllSectors;
-            make_recent(base);
+            make_recent(base, kKept);
             relist(base, 0);
         }
     }
@@ -100,15 +100,15 @@ uint32_t L2Cache::find(uint64_t line, uint32_t set, uint32_t partition) {
     return kNone;
 }
 
-void L2Cache::make_recent(uint32_t slot) {
-    if (++stamp_ == ~0u) {
-        for (uint32_t& stamp : stamps_) stamp >>= 1;        // keeps the order of all but the nearest neighbours
+void L2Cache::make_recent(uint32_t slot, uint32_t kept) {
+    if (++stamp_ == kKept) {
+        for (uint32_t& stamp : stamps_) stamp = (stamp & kKept) | (stamp & ~kKept) >> 1;   // keeps the order of all but the nearest neighbours
         stamp_ >>= 1;
     }
-    stamps_[slot] = stamp_;
+    stamps_[slot] = stamp_ | kept;
 }
 
-uint32_t L2Cache::touch(uint64_t line, uint32_t set, uint32_t partition, uint64_t now) {
+uint32_t L2Cache::touch(uint64_t line, uint32_t set, uint32_t partition, uint64_t now, bool evict_first) {
     const uint32_t base = first_slot(set, partition);
     uint32_t slot = base;
     while (slot < base + ways_ && tags_[slot] != line) ++slot;
@@ -117,11 +117,11 @@ uint32_t L2Cache::touch(uint64_t line, uint32_t set, uint32_t partition, uint64_
         if (lines_[slot].dirty) write_back(slot, now);
         tags_[slot] = line;
         lines_[slot] = {};
-        make_recent(slot);
+        make_recent(slot, evict_first ? 0 : kKept);
         clean_oldest(base, now);
         return slot;
     }
-    make_recent(slot);
+    make_recent(slot, evict_first ? stamps_[slot] & kKept : kKept);
     return slot;
 }
 
@@ -255,13 +255,13 @@ void L2Cache::drop_copies(uint64_t line, uint32_t set, uint32_t home, uint32_t s
             if (const uint32_t copy = find(line, set, other); copy != kNone) lines_[copy].valid &= uint8_t(~sectors);
 }
 
-L2Cache::Reply L2Cache::read(uint64_t line, uint32_t sectors, uint32_t side, uint32_t site, uint64_t now) {
+L2Cache::Reply L2Cache::read(uint64_t line, uint32_t sectors, uint32_t side, uint32_t site, uint64_t now, bool evict_first) {
     const auto [in, at] = place(line);
     const uint32_t stored_site = first_site_ + site;
     Reply reply;
     sectors_ += count(sectors);
     reply.wait = turn(std::max(1.0, read_clocks_ * count(sectors)), now);   // a slice takes one request a clock
-    const uint32_t own = touch(line, in, side, now);
+    const uint32_t own = touch(line, in, side, now, evict_first);
     reply.hits = sectors & lines_[own].valid;
     if (reply.hits && lines_[own].ready > now) reply.wait = std::max(reply.wait, double(lines_[own].ready - now));
     const uint32_t missing = sectors & ~reply.hits;
@@ -272,7 +272,7 @@ L2Cache::Reply L2Cache::read(uint64_t line, uint32_t sectors, uint32_t side, uin
     if (at != side) {
         sectors_ += count(missing);
         wait = turn(std::max(1.0, read_clocks_ * count(missing)), now) + partition_distance_;
-        source = touch(line, in, at, now);
+        source = touch(line, in, at, now, evict_first);
         if ((missing & lines_[source].valid) && lines_[source].ready > now) wait = std::max(wait, double(lines_[source].ready - now));
     }
     if (const uint32_t absent = missing & ~uint32_t(lines_[source].valid)) {

@@ -30,8 +30,9 @@ public:
         uint32_t hits = 0;                ///< sectors found in the asking SM's partition
         double wait = 0;                  ///< cycles beyond an L2 hit in the own partition
     };
-    /// A read of `sectors` of a line by an SM of partition `side`. Fills count for `site`.
-    Reply read(uint64_t line, uint32_t sectors, uint32_t side, uint32_t site, uint64_t now);
+    /// A read of `sectors` of a line by an SM of partition `side`. Fills count for `site`. `evict_first`: if the line has to be brought, it
+    /// makes room before all others.
+    Reply read(uint64_t line, uint32_t sectors, uint32_t side, uint32_t site, uint64_t now, bool evict_first = false);
     /// A store by an SM of partition `side`; `sent`: its sectors that come by themselves, not joined to an earlier store. Returns how long
     /// until it is taken.
     double write(uint64_t line, const ByteMask& bytes, uint32_t sent, uint32_t side, uint32_t site, uint64_t now);
@@ -55,6 +56,7 @@ public:
 
 private:
     static constexpr uint32_t kNone = ~0u, kAllSectors = 0xf;
+    static constexpr uint32_t kKept = 1u << 31;   ///< in the stamp of all lines but those to evict first
     static constexpr uint32_t kGroupLines = 64;   ///< lines that share places for the masks of partly written sectors
     static constexpr uint32_t kCleanedAhead = 3;  ///< sets differ in how many of the least recently used lines are kept clean: 0 to 2
     struct Line {
@@ -73,8 +75,8 @@ private:
     uint32_t first_slot(uint32_t set, uint32_t partition);
     uint32_t find(uint64_t line, uint32_t set, uint32_t partition);
     /// The slot of `line`, the least recently used line of its set replaced if it is not there; made the most recent.
-    uint32_t touch(uint64_t line, uint32_t set, uint32_t partition, uint64_t now);
-    void make_recent(uint32_t slot);
+    uint32_t touch(uint64_t line, uint32_t set, uint32_t partition, uint64_t now, bool evict_first = false);
+    void make_recent(uint32_t slot, uint32_t kept);
     /// Reads `wanted` sectors from DRAM (`with_neighbours`: and those that DRAM's granularity brings) into a slot; returns the wait.
     double fill(uint32_t slot, uint32_t wanted, uint32_t site, uint64_t now, bool with_neighbours);
     /// Returns how long the reads that it needs wait. `later`: a line that had to be completed may be left dirty if too many wait to be written.
@@ -117,7 +119,7 @@ private:
     uint32_t stamp_ = 0, flushes_ = 0, first_site_ = 0;
     uint64_t random_ = 0;
     std::vector<uint64_t> tags_;
-    std::vector<uint32_t> stamps_;        ///< order of last uses; 0: empty
+    std::vector<uint32_t> stamps_;        ///< order of last uses, kKept in it; 0: empty
     std::vector<Line> lines_;
     std::vector<uint32_t> set_flushes_;   ///< each set's count of flushes when it was last emptied
     std::vector<uint32_t> dirty_;         ///< slots with dirty sectors, all of them whole

@@ -155,6 +155,8 @@ struct Model::Impl {
         }
     }
 
+    static bool evict_first(const Access& access) { return access.l2 == Eviction::kFirst || access.cache == CacheOperator::kCs; }
+
     // --- the way of an access -------------------------------------------------------------------------------------------------
 
     Sm& sm_of(const Access& access) {
@@ -199,10 +201,10 @@ struct Model::Impl {
     }
 
     /// Sectors that L1 does not have: through the coalescer to L2. Returns when they are back.
-    uint64_t fetch(Sm& sm, uint32_t sm_index, uint32_t site, uint64_t line, uint32_t sectors, uint64_t now) {
-        Counters& c = sites[site];
-        const uint32_t group = group_of(sm_index);
-        if (!sm.leaving.empty()) send_before_read(sm_index, line, now);
+    uint64_t fetch(Sm& sm, const Access& access, uint64_t line, uint32_t sectors, uint64_t now) {
+        Counters& c = sites[access.site];
+        const uint32_t group = group_of(access.sm);
+        if (!sm.leaving.empty()) send_before_read(access.sm, line, now);
         const double behind = std::max(0.0, sm.way_out_free + sm.leaving_cycles - double(now));   // stores that wait for the way out
         double ready = double(now) + l2_latency, beyond = 0;   // beyond L2: what a read takes at least
         if (is_host(line * kLineBytes)) {
@@ -217,7 +219,7 @@ struct Model::Impl {
                 if (merged.sectors) ready = std::max(ready, double(merged.ready));
             }
             if (rest) {
-                const L2Cache::Reply reply = l2->read(line, rest, side_of(group), site, now);
+                const L2Cache::Reply reply = l2->read(line, rest, side_of(group), access.site, now, evict_first(access));
                 c.l2_reads += count(rest);
                 c.l2_read_hits += count(reply.hits);
                 ready = std::max(ready, double(now) + l2_latency + reply.wait);
@@ -244,17 +246,17 @@ struct Model::Impl {
         for (uint32_t i = 0; i < n; ++i) {
             uint32_t missing = parts[i].bytes.sectors();
             if (through_l1) {
-                const L1Cache::Lookup found = sm.l1.load(parts[i].line, whole_lines ? kWholeLine : parts[i].bytes);
+                const L1Cache::Lookup found = sm.l1.load(parts[i].line, whole_lines ? kWholeLine : parts[i].bytes, access.l1 != Eviction::kNoAllocate);
                 c.l1_hits += count(found.hits & missing);
                 missing = found.misses;
                 if (found.hits) done = std::max(done, found.ready);
                 if (missing) {
-                    const uint64_t back = fetch(sm, access.sm, access.site, parts[i].line, missing, now);
-                    sm.l1.filled(found.slot, back);
+                    const uint64_t back = fetch(sm, access, parts[i].line, missing, now);
+                    if (found.slot != L1Cache::kNone) sm.l1.filled(found.slot, back);
                     done = std::max(done, back);
                 }
             } else {
-                done = std::max(done, fetch(sm, access.sm, access.site, parts[i].line, missing, now));
+                done = std::max(done, fetch(sm, access, parts[i].line, missing, now));
             }
         }
         last = std::max(last, done);
@@ -302,7 +304,7 @@ struct Model::Impl {
         const auto index = uint32_t(&sm - sms.data());
         for (uint32_t i = 0; i < footprint.lines; ++i) {
             const LinePart& part = footprint.parts[i];
-            if (keep) sm.l1.store(part.line, part.bytes);
+            if (keep) sm.l1.store(part.line, part.bytes, access.l1 != Eviction::kNoAllocate);
             const uint32_t sectors = part.bytes.sectors(), sent = sm.stores.add(part.line, sectors, now);
             c.l2_writes += count(sent);
             c.l2_write_hits += count(sent);

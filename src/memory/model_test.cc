@@ -81,6 +81,37 @@ TEST(Model, LoadsAroundL1NeverHitIt) {
     EXPECT_EQ(off.site(0).l1_hits, 0u);
 }
 
+TEST(Model, LoadsWithoutAllocationLeaveNothingInL1) {
+    Driver d;
+    const auto load = [&](uint32_t site, Eviction l1, uint64_t time) {
+        d.run({.site = site, .l1 = l1, .time = time}, [](uint32_t lane) { return kBase + 4ull * lane; });
+    };
+    load(0, Eviction::kNoAllocate, 0);
+    load(0, Eviction::kNoAllocate, 5000);
+    EXPECT_EQ(d.site(0).l1_hits, 0u);
+    load(1, Eviction::kNormal, 10000);
+    EXPECT_EQ(d.site(1).l1_hits, 0u);
+    load(2, Eviction::kNoAllocate, 15000);
+    EXPECT_EQ(d.site(2).l1_hits, 4u) << "what is there is found";
+}
+
+TEST(Model, LinesToEvictFirstMakeRoomBeforeOthers) {
+    // 64 KiB are read, then four times what the L2 holds streams by, then the 64 KiB are read again: 512 lines of 4 sectors
+    for (const auto& [l2, cache, hits] : {std::tuple{Eviction::kNormal, CacheOperator::kCg, 0u}, {Eviction::kFirst, CacheOperator::kCg, 2048u},
+                                          {Eviction::kNormal, CacheOperator::kCs, 2048u}}) {
+        Driver d("t4");
+        uint64_t time = 0;
+        const auto read = [&](uint32_t site, uint64_t from, uint64_t lines, Eviction how, CacheOperator by) {
+            for (uint64_t line = 0; line < lines; ++line)
+                d.run({.site = site, .cache = by, .l2 = how, .time = time += 100}, [=](uint32_t lane) { return from + 128 * line + 4 * lane; });
+        };
+        read(0, kBase, 512, Eviction::kNormal, CacheOperator::kCg);
+        read(1, kBase + (1 << 28), 4 * (4 << 20) / 128, l2, cache);
+        read(2, kBase, 512, Eviction::kNormal, CacheOperator::kCg);
+        EXPECT_EQ(d.site(2).l2_read_hits, hits);
+    }
+}
+
 TEST(Model, IdenticalReadsOfAClusterMergeWhileInFlight) {
     Driver d;
     d.load(kBase, 0, 0);
