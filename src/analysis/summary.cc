@@ -291,6 +291,8 @@ void fill(KernelSummary& kernel, const profile::Profile& profile) {
     const Launch& longest = **std::max_element(kernel.launches.begin(), kernel.launches.end(), [&](auto a, auto b) { return time_of(a) < time_of(b); });
     kernel.bound = describe_bound(longest);
     kernel.bandwidth = describe_bandwidth(longest.metrics);
+    if (const std::string efficiency = describe_efficiency(longest.metrics); !efficiency.empty())
+        kernel.bandwidth += (kernel.bandwidth.empty() ? "" : " ") + efficiency;
     for (const profile::Fault& fault : profile.faults)
         for (const Launch* launch : kernel.launches)
             if (fault.ended_kernel() && fault.launch == launch->index) {

@@ -61,7 +61,10 @@ int show_gpu(const std::string& name, const Outputs& outputs) {
         return kOwnFailure;
     }
     const Style style = style_for(STDOUT_FILENO, outputs);
-    std::string out = paint(style, Color::kBold, gpu->product) + fmt::format(", {}, peak {}/s of device memory\n", gpu->architecture, report::bytes(gpu->peak_bytes_per_second()));
+    const double peak = gpu->peak_bytes_per_second();
+    std::string out = paint(style, Color::kBold, gpu->product) + fmt::format(", {}, peak {}/s of device memory", gpu->architecture, report::bytes(peak));
+    if (gpu->gpus_on_board > 1) out += fmt::format(" a GPU, {:.5g} GB/s for the board's {}", gpu->gpus_on_board * peak / 1e9, gpu->gpus_on_board);
+    out += '\n';
     std::string section;
     for (const gpu::Row& row : gpu::rows(*gpu)) {
         if (row.section != section) {

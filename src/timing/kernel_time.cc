@@ -61,6 +61,7 @@ void add_kernel_time(const gpu::Description& gpu, const KernelWork& work, profil
     m["l1tex__data_pipe_lsu_wavefronts.avg.pct_of_peak_sustained_elapsed"] = launch.units[3].of_peak;
     m["sm__inst_executed.avg.pct_of_peak_sustained_elapsed"] = launch.units[6].of_peak;
     m["lanescope__theoretical_bandwidth"] = peak;
+    if (gpu.gpus_on_board > 1) m["lanescope__theoretical_bandwidth_of_board"] = peak * gpu.gpus_on_board;
 }
 
 void name_bounds(profile::Launch& launch, const char* idle) {

@@ -52,6 +52,17 @@ TEST(KernelTime, SharesOfPeak) {
     EXPECT_EQ(launch.second_bound, "l2");
 }
 
+TEST(KernelTime, ABoardHasThePeakOfAllItsGpus) {
+    auto k80 = gpu::load("k80");
+    ASSERT_TRUE(k80.ok());
+    profile::Launch launch;
+    add_kernel_time(*k80, {.cycles = 1000}, launch);
+    EXPECT_NEAR(launch.metrics.at("lanescope__theoretical_bandwidth"), 240.48e9, 1);            // 384 / 8 B × 2.505 GHz × 2
+    EXPECT_NEAR(launch.metrics.at("lanescope__theoretical_bandwidth_of_board"), 480.96e9, 1);   // two of them
+    add_kernel_time(small_gpu(), {.cycles = 1000}, launch = {});
+    EXPECT_FALSE(launch.metrics.contains("lanescope__theoretical_bandwidth_of_board"));
+}
+
 TEST(KernelTime, NamesWhatBinds) {
     const auto bound = [](std::vector<profile::Unit> units) {
         profile::Launch launch;
