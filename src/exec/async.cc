@@ -4,13 +4,36 @@
 #include <bit>
 #include <cstring>
 
-#include "exec/decoder.h"
-#include "exec/run.h"
+#include "exec/async.h"
 #include "exec/sites.h"
 
 namespace lanescope::exec {
 
-bool complete_transactions(Run& run, const Step& step, unsigned lane, uint64_t address, uint32_t bytes, bool arrive);  // barrier.cc
+Address address_of(Decoder& decoder, const ptx::Operand& operand) {
+    MemoryPlan plan;
+    decoder.address(operand, plan);
+    return {plan.base, plan.offset, plan.base_is_32bit};
+}
+
+void EngineTraffic::add(uint64_t address, uint32_t bytes) {
+    for (uint64_t at = address & ~uint64_t(15); at < address + bytes; at += 16) {
+        if (lanes_ == kWarpLanes) flush();
+        run_.addresses[lanes_++] = at;
+    }
+}
+
+void EngineTraffic::flush() {
+    if (lanes_ != 0) run_.announce(accesses_, Space::kGlobal, lanes_ == kWarpLanes ? kFullMask : (1u << lanes_) - 1, run_.addresses, continued_);
+    continued_ |= lanes_ != 0;
+    lanes_ = 0;
+}
+
+void watch_engine(Run& run, const MemoryPlan& watched, unsigned lane, Touch touch, bool shared, uint64_t address, uint32_t bytes) {
+    for (uint32_t done = 0; run.monitor != nullptr && done < bytes; done += 16) {
+        run.shifted[lane] = address + done;
+        run.watch(watched, touch, shared ? Space::kShared : Space::kGlobal, 1u << lane, run.shifted, uint8_t(std::min<uint32_t>(16, bytes - done)));
+    }
+}
 
 namespace {
 
@@ -19,29 +42,6 @@ using ptx::Opcode;
 using ptx::Operand;
 using ptx::Suffix;
 using ptx::Type;
-
-/// An address operand, lane by lane.
-struct Address {
-    Row row;
-    int64_t offset = 0;
-    bool is_32bit = false;
-
-    uint64_t of(const Run& run, unsigned lane) const {
-        uint64_t base = 0;
-        if (row) base = is_32bit ? run.row<const uint32_t>(row)[lane] : run.row<const uint64_t>(row)[lane];
-        const uint64_t sum = base + uint64_t(offset);
-        return is_32bit ? uint32_t(sum) : sum;
-    }
-};
-
-Address address_of(Decoder& decoder, const Operand& operand) {
-    MemoryPlan plan;
-    decoder.address(operand, plan);
-    return {plan.base, plan.offset, plan.base_is_32bit};
-}
-
-/// Offset in shared space of an address that may be a generic one.
-uint64_t in_shared(uint64_t address) { return address >= kSharedWindow && address < kLocalWindow ? address - kSharedWindow : address; }
 
 struct CopyPlan {
     Address to, from, barrier;
@@ -117,21 +117,9 @@ const Step* arrive_when_copied(Run& run, const Step& step, uint32_t active) {
     return &step + 1;
 }
 
-/// The copy engine's accesses: 16 bytes a lane, as if a whole warp copied.
 void announce_bulk(Run& run, const CopyPlan& plan, uint64_t address, uint32_t bytes) {
-    for (uint32_t done = 0; done < bytes; done += 16 * kWarpLanes) {
-        const uint32_t lanes = std::min<uint32_t>(kWarpLanes, (bytes - done + 15) / 16);
-        for (unsigned lane = 0; lane < lanes; ++lane) run.addresses[lane] = address + done + 16 * lane;
-        run.announce(plan.accesses, Space::kGlobal, lanes == kWarpLanes ? kFullMask : (1u << lanes) - 1, run.addresses, done != 0);
-    }
-}
-
-/// One side of a bulk copy, which is done for its one lane: 16 bytes at a time.
-void watch_bulk(Run& run, const CopyPlan& plan, unsigned lane, Touch touch, bool shared, uint64_t address, uint32_t bytes) {
-    for (uint32_t done = 0; run.monitor != nullptr && done < bytes; done += 16) {
-        run.shifted[lane] = address + done;
-        run.watch(*plan.watched, touch, shared ? Space::kShared : Space::kGlobal, 1u << lane, run.shifted, 16);
-    }
+    EngineTraffic traffic(run, plan.accesses);
+    traffic.add(address, bytes);
 }
 
 const Step* copy_bulk(Run& run, const Step& step, uint32_t active) {
@@ -149,8 +137,8 @@ const Step* copy_bulk(Run& run, const Step& step, uint32_t active) {
         if (source == nullptr) return nullptr;
         std::byte* destination = plan.to_shared ? run.shared(step, lane, to, bytes, true) : run.global(step, lane, to, bytes, true);
         if (destination == nullptr) return nullptr;
-        watch_bulk(run, plan, lane, Touch::kRead, plan.from_shared, from, bytes);
-        watch_bulk(run, plan, lane, Touch::kWrite, plan.to_shared, to, bytes);
+        watch_engine(run, *plan.watched, lane, Touch::kRead, plan.from_shared, from, bytes);
+        watch_engine(run, *plan.watched, lane, Touch::kWrite, plan.to_shared, to, bytes);
         std::memmove(destination, source, bytes);
         if (!plan.from_shared) announce_bulk(run, plan, from, bytes);
         else if (!plan.to_shared) announce_bulk(run, plan, to, bytes);
@@ -248,6 +236,8 @@ bool decode_async(Decoder& decoder, const Instruction& instruction) {
         }
         case Opcode::kCpAsyncBulk:
         case Opcode::kCpAsyncBulkPrefetch: return decode_bulk(decoder, instruction);
+        case Opcode::kCpAsyncBulkTensor:
+        case Opcode::kCpAsyncBulkPrefetchTensor: return decode_tensor_copy(decoder, instruction);
         case Opcode::kCpAsyncBulkCommitGroup:
         case Opcode::kCpAsyncBulkWaitGroup: decoder.emit(skip, {}); return true;  // the copies' effects are there already
         default: return false;

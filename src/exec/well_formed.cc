@@ -18,6 +18,14 @@ bool has(const Instruction& instruction, size_t count, std::initializer_list<siz
     return true;
 }
 
+/// A tensor's address holds its map and its coordinates; the other side is shared memory, and a load may have a barrier.
+bool tensor_copy(const Instruction& i) {
+    if (!has(i, 2, {0, 1})) return false;
+    const bool waits = i.has(Suffix::kMbarrierCompleteTxBytes);
+    const size_t tensor = i.operands[0].elements.size() > 1 ? 0 : 1;
+    return i.operands[tensor].elements.size() > 1 && (!waits || (tensor == 1 && has(i, 3, {2})));
+}
+
 bool typed(const Instruction& instruction) { return instruction.types[0] != ptx::Type::kNone && ptx::bits(instruction.types[0]) >= 8; }
 
 }  // namespace
@@ -53,6 +61,8 @@ bool well_formed(const Instruction& i, const ptx::Module& module, const ptx::Fun
         case Opcode::kElect: case Opcode::kCvta: case Opcode::kIsspacep: case Opcode::kGetctarank: case Opcode::kAlloca: case Opcode::kMov: return has(i, 2);
         case Opcode::kCpAsync: return has(i, 3, {0, 1});
         case Opcode::kCpAsyncBulk: return has(i, i.has(Suffix::kMbarrierCompleteTxBytes) ? 4 : 3, {0, 1}) && (!i.has(Suffix::kMbarrierCompleteTxBytes) || has(i, 4, {3}));
+        case Opcode::kCpAsyncBulkTensor: return tensor_copy(i);
+        case Opcode::kCpAsyncBulkPrefetchTensor: return has(i, 1, {0}) && i.operands[0].elements.size() > 1;
         case Opcode::kLdmatrix: case Opcode::kWmmaLoad: return has(i, 2, {1});
         case Opcode::kStmatrix: case Opcode::kWmmaStore: return has(i, 2, {0});
         case Opcode::kTex: case Opcode::kTld4: case Opcode::kSuld: return has(i, 2, {1}) && i.operands[1].elements.size() > 1 && typed(i);
