@@ -58,12 +58,16 @@ void measure(AccessRow& row, const Metrics& metrics, bool cold) {
         row.unit = kepler ? "transactions" : "sectors";
         row.moved = counter(metrics, kepler ? "transactions" : "sectors");
         row.ideal = counter(metrics, "ideal_sectors");
+        if (row.moved == 0 && counter(metrics, "requests") == 0) {  // the copy engine goes past L1: what it moves is sectors of L2
+            row.moved = counter(metrics, "l2_reads") + counter(metrics, "l2_writes");
+            row.ideal = std::ceil(counter(metrics, "unique_bytes") / 32);
+        }
         const double bytes = kepler ? counter(metrics, "transaction_bytes") : 32 * row.moved;
         if (kepler) row.ideal = std::ceil(counter(metrics, "unique_bytes") / 128);
         if (bytes > 0 && metrics.contains("unique_bytes")) row.useful = counter(metrics, "unique_bytes") / bytes;
         if (row.space == "global") row.rereads = rereads_of(row.operation, kind_of(row.pattern), metrics, cold);
         const bool cached = row.operation == "load" || row.operation == "async_copy";
-        if (cached && row.moved > 0 && (metrics.contains("l1_hits") || metrics.contains("l2_reads")))
+        if (cached && counter(metrics, "sectors") > 0 && (metrics.contains("l1_hits") || metrics.contains("l2_reads")))
             row.l1_hit = counter(metrics, "l1_hits") / counter(metrics, "sectors");
         const double lookups = counter(metrics, "l2_reads") + counter(metrics, "l2_writes");
         if (lookups > 0) row.l2_hit = (counter(metrics, "l2_read_hits") + counter(metrics, "l2_write_hits")) / lookups;

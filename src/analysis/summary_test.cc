@@ -77,6 +77,22 @@ TEST(Summary, SmallExcessThatL1AbsorbsIsNoFault) {
     EXPECT_EQ(summarize(profile).kernels[0].headline, "L1 absorbs the excess");
 }
 
+TEST(Summary, TheCopyEngineIsMeasuredInSectorsOfL2) {
+    profile::Profile profile;
+    profile.launches.resize(1);
+    // Two boxes of 32 × 32 floats: no requests, 4096 B each.
+    profile::Access copy = make_access("global", "async_copy", {{"instructions", 2}, {"requested_bytes", 8192}, {"unique_bytes", 8192}, {"l2_reads", 256}, {"l2_read_hits", 128}}, 4);
+    profile.launches[0].lines = {make_line(7, {copy})};
+    classify(profile);
+    const Summary summary = summarize(profile);
+    const AccessRow& row = summary.kernels[0].lines.at(0).accesses.at(0);
+    EXPECT_EQ(row.moved, 256);
+    EXPECT_EQ(row.ideal, 256);
+    EXPECT_EQ(row.l1_hit, std::nullopt);
+    EXPECT_EQ(row.l2_hit, 0.5);
+    EXPECT_EQ(summary.kernels[0].headline, "ideal");
+}
+
 // A column of a matrix hits in L1 seven times of eight, and is still slow: each request takes 32 passes there.
 TEST(Summary, ColumnsAreAFaultEvenIfTheyHit) {
     const profile::Profile profile = absorbing(32, 4096);

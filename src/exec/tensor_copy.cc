@@ -1,5 +1,7 @@
 // Copies of boxes of tensors by the copy engine, in tile mode: cp.async.bulk.tensor. Elements outside of the tensor are filled when read,
 // left out when written; every element of the box counts as a byte that the mbarrier waits for.
+#include <fmt/format.h>
+
 #include <bit>
 #include <cstring>
 
@@ -32,7 +34,7 @@ const TensorMap* map_of(Run& run, const Step& step, unsigned lane, uint64_t addr
     if (address >= kParamWindow && address - kParamWindow + kMapBytes <= run.launch.parameters.size()) bytes = run.launch.parameters.data() + (address - kParamWindow);
     else bytes = run.global(step, lane, address, kMapBytes, false);
     if (bytes == nullptr) return nullptr;
-    std::memcpy(&map, bytes, sizeof map);
+    std::memcpy(static_cast<void*>(&map), bytes, sizeof map);
     if (map.magic == TensorMap::kMagic && map.rank >= 1 && map.rank <= TensorMap::kMaxRank) return &map;
     run.fail(FaultKind::kIllegal, step, lane, "the bytes at this address are no tensor map that cuTensorMapEncodeTiled has made");
     return nullptr;

@@ -73,7 +73,7 @@ LANESCOPE_DRIVER_API CUresult cuTensorMapEncodeTiled(CUtensorMap* out, CUtensorM
 LANESCOPE_DRIVER_API CUresult cuTensorMapReplaceAddress(CUtensorMap* out, void* address) {
     TensorMap map;
     if (!out || reinterpret_cast<uint64_t>(address) % 16 != 0) return CUDA_ERROR_INVALID_VALUE;
-    std::memcpy(&map, out, sizeof map);
+    std::memcpy(static_cast<void*>(&map), out, sizeof map);
     if (map.magic != TensorMap::kMagic) return CUDA_ERROR_INVALID_VALUE;
     map.address = reinterpret_cast<uint64_t>(address);
     std::memcpy(out, &map, sizeof map);
