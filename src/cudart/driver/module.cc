@@ -25,8 +25,18 @@ void empty_logs(unsigned count, CUjit_option* options, void** values) {
     }
 }
 
+/// A module's code is looked at when it is loaded, a library's when something in it is asked for.
+CUresult loaded(cudaError_t error, CUmodule* module) {
+    unsigned kernels = 0;
+    if (error == cudaSuccess) {
+        error = RUNTIME(cudaLibraryGetKernelCount)(&kernels, library(*module));
+        if (error != cudaSuccess) RUNTIME(cudaLibraryUnload)(library(*module));
+    }
+    return result(error);
+}
+
 CUresult load(CUmodule* module, const void* image) {
-    return result(RUNTIME(cudaLibraryLoadData)(reinterpret_cast<cudaLibrary_t*>(module), image, nullptr, nullptr, 0, nullptr, nullptr, 0));
+    return loaded(RUNTIME(cudaLibraryLoadData)(reinterpret_cast<cudaLibrary_t*>(module), image, nullptr, nullptr, 0, nullptr, nullptr, 0), module);
 }
 
 /// Where the arguments lie: as given, or in one buffer laid out as the kernel's parameters.
@@ -40,12 +50,14 @@ CUresult arguments_of(CUfunction function, void** parameters, void** extra, std:
         else if (*extra == CU_LAUNCH_PARAM_BUFFER_SIZE) bytes = *static_cast<size_t*>(extra[1]);
         else return CUDA_ERROR_INVALID_VALUE;
     }
-    size_t offset = 0, size = 0;
+    size_t offset = 0, size = 0, end = 0;
     for (size_t i = 0; RUNTIME(cudaFuncGetParamInfo)(symbol(function), i, &offset, &size) == cudaSuccess; ++i) {
-        if (!buffer || offset + size > bytes) return CUDA_ERROR_INVALID_VALUE;
         out.push_back(buffer + offset);
+        end = offset + size;
     }
     RUNTIME(cudaGetLastError)();  // of the question behind the last parameter
+    if (!buffer) return CUDA_ERROR_INVALID_VALUE;
+    if (bytes != end) return CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES;   // seen on an H200: padding at the end is too much
     used = out.data();
     return CUDA_SUCCESS;
 }
@@ -79,7 +91,7 @@ LANESCOPE_DRIVER_API CUresult cuModuleLoadDataEx(CUmodule* module, const void* i
     return load(module, image);
 }
 LANESCOPE_DRIVER_API CUresult cuModuleLoad(CUmodule* module, const char* file) {
-    return result(RUNTIME(cudaLibraryLoadFromFile)(reinterpret_cast<cudaLibrary_t*>(module), file, nullptr, nullptr, 0, nullptr, nullptr, 0));
+    return loaded(RUNTIME(cudaLibraryLoadFromFile)(reinterpret_cast<cudaLibrary_t*>(module), file, nullptr, nullptr, 0, nullptr, nullptr, 0), module);
 }
 LANESCOPE_DRIVER_API CUresult cuModuleUnload(CUmodule module) { return result(RUNTIME(cudaLibraryUnload)(library(module))); }
 LANESCOPE_DRIVER_API CUresult cuModuleGetFunction(CUfunction* function, CUmodule module, const char* name) {
@@ -98,10 +110,10 @@ LANESCOPE_DRIVER_API CUresult cuModuleGetGlobal(CUdeviceptr* address, size_t* by
 
 LANESCOPE_DRIVER_API CUresult cuLibraryLoadData(CUlibrary* out, const void* image, CUjit_option* options, void** values, unsigned count, CUlibraryOption*, void**, unsigned) {
     empty_logs(count, options, values);
-    return load(reinterpret_cast<CUmodule*>(out), image);
+    return result(RUNTIME(cudaLibraryLoadData)(reinterpret_cast<cudaLibrary_t*>(out), image, nullptr, nullptr, 0, nullptr, nullptr, 0));
 }
 LANESCOPE_DRIVER_API CUresult cuLibraryLoadFromFile(CUlibrary* out, const char* file, CUjit_option*, void**, unsigned, CUlibraryOption*, void**, unsigned) {
-    return cuModuleLoad(reinterpret_cast<CUmodule*>(out), file);
+    return result(RUNTIME(cudaLibraryLoadFromFile)(reinterpret_cast<cudaLibrary_t*>(out), file, nullptr, nullptr, 0, nullptr, nullptr, 0));
 }
 LANESCOPE_DRIVER_API CUresult cuLibraryUnload(CUlibrary which) { return cuModuleUnload(reinterpret_cast<CUmodule>(which)); }
 LANESCOPE_DRIVER_API CUresult cuLibraryGetKernel(CUkernel* kernel, CUlibrary which, const char* name) {
