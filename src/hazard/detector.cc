@@ -27,6 +27,7 @@ void Detector::begin(const Grid& grid, const exec::DeviceMemory& memory, bool lo
     grid_ = &(grids_[generation_] = grid);
     warps_per_block_ = uint32_t((grid.block.count() + exec::kWarpLanes - 1) / exec::kWarpLanes);
     order_.begin(warps_per_block_, lockstep);
+    stretches_ = stretches_by_word_ = 0;
     if (watch_undefined_) local_.clear();
 }
 

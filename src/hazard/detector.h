@@ -4,6 +4,7 @@
 // who read each word last. Only where two accesses meet is it asked whether something orders them (Order).
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -56,6 +57,25 @@ private:
     /// everything is before a barrier.
     struct Word {
         uint64_t written = 0, read = 0, other = 0;    ///< other: a second warp that read
+        void note(uint64_t now, bool write, uint64_t settled);
+    };
+    /// An access that met no other: a record without lane and bytes.
+    struct Noted {
+        uint64_t record = 0;
+        uint32_t active = 0, bytes = 0;
+        bool write = false;
+        std::array<uint32_t, exec::kWarpLanes> addresses{};
+    };
+    /// A block's shared memory.
+    struct Shared {
+        uint64_t start = 0, settled = 0;      ///< clocks, as in records: the block's first, of its latest barrier
+        std::vector<uint32_t> defined;        ///< a bit a word: the block has written it
+        // Since the latest barrier:
+        std::vector<uint32_t> read, written;  ///< a bit a word
+        std::vector<Noted> noted;             ///< accesses that are in no word's record yet
+        bool by_word = false;                 ///< words have their records
+        std::vector<Word> words;
+        void fit(uint64_t bytes);
     };
     // global.cc
     void touch_global(const exec::Use& use);
@@ -66,6 +86,11 @@ private:
     void check_defined(const exec::Use& use, Region& region, uint64_t sector, uint32_t mask);
     // shared.cc
     void touch_shared(const exec::Use& use);
+    Shared& shared_of(uint32_t place, uint64_t start, uint64_t settled, bool clustered);
+    /// Whether the access cannot race with any since the barrier; it is noted then. Else all that was noted has become records.
+    bool apart(Shared& s, const exec::Use& use, uint64_t me);
+    void check_defined(Shared& s, const exec::Use& use, unsigned lane, uint64_t word);
+    void check_shared_defined(Shared& s, const exec::Use& use);
     void check_shared(const exec::Use& use, unsigned lane, uint64_t earlier, bool earlier_writes, uint64_t now, uint64_t address);
     void touch_local(const exec::Use& use);
     // detector.cc
@@ -97,7 +122,8 @@ private:
     std::map<uint32_t, Grid> grids_;                     ///< by generation: this launch, and those before it that some launch overlapped
     std::vector<bool> concurrent_ = std::vector<bool>(kGenerations);  ///< by generation: may run at the same time as this launch
     bool any_concurrent_ = false;
-    std::unordered_map<uint32_t, std::vector<Word>> shared_;        ///< by place of the block
+    std::vector<Shared> shared_;                         ///< by place of the block
+    uint64_t stretches_ = 0, stretches_by_word_ = 0;     ///< from barrier to barrier, of this launch
     std::unordered_map<uint64_t, std::vector<uint32_t>> local_;  ///< by place and warp: for each word the lanes that have written it
     std::unordered_map<uint64_t, Race> found_;           ///< by pair()
     std::map<uint32_t, Undefined> undefined_;            ///< by instruction

@@ -22,7 +22,7 @@ void Order::begin(uint32_t warps_per_block, bool lockstep) {
 }
 
 void Order::forget() {
-    for (auto& [place, b] : places_) {
+    for (BlockState& b : places_) {
         b.start = b.base = b.top = 1;
         for (WarpState& w : b.warps) w = {};
     }
@@ -31,6 +31,7 @@ void Order::forget() {
 }
 
 bool Order::start(const exec::Actor& actor) {
+    if (place_of(actor) >= places_.size()) places_.resize(place_of(actor) + 1);
     BlockState& b = at(actor);
     b.block = actor.block;
     uint32_t first = b.top + 1;

@@ -53,7 +53,7 @@ public:
 
     BlockState& at(const exec::Actor& actor) { return places_[actor.sm * kSlots + actor.block_slot]; }
     bool lockstep() const { return lockstep_; }
-    /// False: clocks have run out; everything that was recorded must be forgotten, and forget() called.
+    /// A block starts. False: clocks have run out; everything that was recorded must be forgotten, and forget() called.
     bool start(const exec::Actor& actor);
     void forget();
 
@@ -102,7 +102,7 @@ private:
     bool known(const Knowledge& knowledge, const Access& access, uint64_t block);
     static void add(Knowledge& to, Known known);
 
-    std::unordered_map<uint32_t, BlockState> places_;
+    std::vector<BlockState> places_;       ///< by place
     std::unordered_map<uint64_t, std::vector<uint32_t>> clusters_;  ///< places by rank
     std::unordered_map<uint64_t, uint32_t> meetings_;
     std::deque<Place> meeting_places_;

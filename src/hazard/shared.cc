@@ -1,4 +1,7 @@
-// Shared memory, word by word, and local memory's first writes.
+// Shared memory and local memory's first writes.
+//
+// Between two barriers most kernels write words that they do not read, and read words that they do not write. While that holds, a bit for each
+// word and a list of the accesses are all that is kept. With the first access for which it does not, the list becomes records of words.
 #include <algorithm>
 #include <bit>
 
@@ -16,50 +19,141 @@ constexpr uint64_t kThread = ((uint64_t(1) << 14) - 1) << kLaneShift;   // rank,
 constexpr uint64_t kWarp = ((uint64_t(1) << 9) - 1) << kWarpShift;      // rank and warp
 constexpr uint64_t kBytes = uint64_t(15) << kBytesShift;
 constexpr unsigned kClusterShift = 24;                                  // of an address: rank + 1
+constexpr uint64_t kOffset = (uint64_t(1) << kClusterShift) - 1;        // of an address
 
 unsigned lane_of(uint64_t record) { return unsigned(record >> kLaneShift) % kWarpLanes; }
 unsigned warp_of(uint64_t record) { return unsigned(record >> kWarpShift) % 32; }
 unsigned rank_of(uint64_t record) { return unsigned(record >> kRankShift) % 16; }
 
+/// fn(index of a word, its bytes as a mask) for each word of an access.
+template <class Fn>
+void each_word(uint64_t address, uint64_t bytes, Fn fn) {
+    const uint64_t end = address + bytes;
+    for (uint64_t at = address; at < end; at = (at / 4 + 1) * 4) fn(at / 4, ((uint64_t(1) << std::min<uint64_t>(4 - at % 4, end - at)) - 1) << at % 4);
+}
+
 }  // namespace
+
+void Detector::Word::note(uint64_t now, bool write, uint64_t settled) {
+    if (write) {
+        written = now;
+        read = other = 0;
+    } else if (read < settled) {
+        read = now;
+    } else if (((read ^ now) & kWarp) == 0) {
+        read = (read & ~kMany) == now ? read : lane_of(read) == lane_of(now) ? now | (read & kMany) : read | kMany;
+    } else if (other < settled) {
+        other = now;
+    }
+}
+
+Detector::Shared& Detector::shared_of(uint32_t place, uint64_t start, uint64_t settled, bool clustered) {
+    if (place >= shared_.size()) shared_.resize(place + 1);
+    Shared& s = shared_[place];
+    if (s.start != start) {
+        s.start = start;
+        std::fill(s.defined.begin(), s.defined.end(), 0);
+    }
+    if (s.settled != settled) {
+        s.settled = settled;
+        s.noted.clear();
+        std::fill(s.read.begin(), s.read.end(), 0);
+        std::fill(s.written.begin(), s.written.end(), 0);
+        // Where most stretches come to it anyway, words are noted at once.
+        constexpr uint64_t kTried = 256;
+        s.by_word = clustered || (++stretches_ > kTried && stretches_by_word_ > stretches_ / 2);
+        if (s.by_word) ++stretches_by_word_;
+    }
+    return s;
+}
+
+bool Detector::apart(Shared& s, const exec::Use& use, uint64_t me) {
+    constexpr size_t kMostNoted = 64;
+    const bool write = use.touch != exec::Touch::kRead;
+    uint32_t met = s.noted.size() == kMostNoted;
+    Noted noted{me, use.active, use.bytes, write, {}};
+    for (uint32_t rest = use.active; rest != 0; rest &= rest - 1) {
+        const auto lane = unsigned(std::countr_zero(rest));
+        noted.addresses[lane] = uint32_t(use.addresses[lane]);
+        each_word(use.addresses[lane], use.bytes, [&](uint64_t index, uint64_t) {
+            uint32_t &read = s.read[index / 32], &written = s.written[index / 32];
+            const auto at = unsigned(index % 32);
+            met |= (write ? read | written : written) >> at & 1;
+            (write ? written : read) |= 1u << at;
+        });
+    }
+    if (met == 0) {
+        s.noted.push_back(noted);
+        return true;
+    }
+    s.by_word = true;
+    ++stretches_by_word_;
+    s.words.resize(s.read.size() * 32);
+    for (const Noted& each : s.noted)
+        for (uint32_t rest = each.active; rest != 0; rest &= rest - 1) {
+            const auto lane = unsigned(std::countr_zero(rest));
+            each_word(each.addresses[lane], each.bytes, [&](uint64_t index, uint64_t bytes) {
+                s.words[index].note(each.record | uint64_t(lane) << kLaneShift | bytes << kBytesShift, each.write, s.settled);
+            });
+        }
+    s.noted.clear();
+    return false;
+}
 
 void Detector::touch_shared(const exec::Use& use) {
     const exec::Actor& actor = *use.actor;
-    BlockState& mine = order_.at(actor);
+    const BlockState& mine = order_.at(actor);
     const bool clustered = actor.cluster != UINT64_MAX, write = use.touch != exec::Touch::kRead;
     // What is below is before all that this warp does: of earlier blocks, or of this one before its latest barrier. In a cluster others
     // write, too, whom the block's barrier does not hold up.
     const uint64_t start = uint64_t(mine.start) << kClockShift, settled = clustered ? start : uint64_t(mine.base) << kClockShift;
     const uint64_t me = uint64_t(mine.warps[actor.warp].clock) << kClockShift | uint64_t(actor.rank % 16) << kRankShift | uint64_t(actor.warp) << kWarpShift |
                         uint64_t(std::min(use.place, kPlaces)) << kPlaceShift | (use.ordering.strong ? kStrong : 0);
-    std::vector<Word>* words = &shared_[order_.place_of(actor)];
+    Shared* s = &shared_of(order_.place_of(actor), start, settled, clustered);
+    uint64_t last = 0;
+    for (uint32_t rest = use.active; rest != 0; rest &= rest - 1) last = std::max(last, use.addresses[std::countr_zero(rest)] & kOffset);
+    s->fit(last + use.bytes);
+    if (watch_undefined_ && !clustered) check_shared_defined(*s, use);
+    if (!races_ && !clustered) return;
+    if (!s->by_word && apart(*s, use, me)) return;
     for (uint32_t rest = use.active; rest != 0; rest &= rest - 1) {
         const auto lane = unsigned(std::countr_zero(rest));
-        uint64_t address = use.addresses[lane];
-        if (const uint64_t rank = address >> kClusterShift; rank != 0) {
-            words = &shared_[order_.place_of_rank(actor, uint32_t(rank - 1))];
-            address &= (uint64_t(1) << kClusterShift) - 1;
+        const uint64_t address = use.addresses[lane] & kOffset;
+        if (const uint64_t rank = use.addresses[lane] >> kClusterShift; rank != 0) {
+            s = &shared_of(order_.place_of_rank(actor, uint32_t(rank - 1)), start, settled, true);
+            s->fit(last + use.bytes);
         }
-        const uint64_t end = address + use.bytes;
-        if (words->size() * 4 < end) words->resize(std::max<size_t>(std::bit_ceil(end / 4 + 1), 256));
-        for (uint64_t at = address; at < end; at = (at / 4 + 1) * 4) {
-            const uint64_t index = at / 4, bytes = std::min<uint64_t>(4 - at % 4, end - at);
-            const uint64_t now = me | uint64_t(lane) << kLaneShift | (((uint64_t(1) << bytes) - 1) << at % 4) << kBytesShift;
-            auto& [written, read, other] = (*words)[index];
-            if (written < start && !write && watch_undefined_) add_undefined(use, lane, use.addresses[lane], use.bytes);
-            if (written >= settled && (written & kThread) != (now & kThread)) check_shared(use, lane, written, true, now, at);
-            if (!write) {
-                if (read < settled) [[likely]] read = now;
-                else if (((read ^ now) & kWarp) == 0) read = (read & ~kMany) == now ? read : lane_of(read) == lane ? now | (read & kMany) : read | kMany;
-                else if (other < settled) other = now;
-                continue;
-            }
-            if (use.touch == exec::Touch::kUpdate && written < start && watch_undefined_) add_undefined(use, lane, use.addresses[lane], use.bytes);
-            if (read >= settled && ((read & kThread) != (now & kThread) || (read & kMany) != 0)) check_shared(use, lane, read, false, now, at);
-            if (other >= settled) check_shared(use, lane, other, false, now, at);
-            written = now;
-            read = other = 0;
-        }
+        if (s->words.size() < s->read.size() * 32) s->words.resize(s->read.size() * 32);
+        each_word(address, use.bytes, [&](uint64_t index, uint64_t bytes) {
+            const uint64_t now = me | uint64_t(lane) << kLaneShift | bytes << kBytesShift;
+            Word& word = s->words[index];
+            if (clustered && watch_undefined_) check_defined(*s, use, lane, index);
+            const uint64_t at = std::max(address, index * 4);
+            if (word.written >= settled && (word.written & kThread) != (now & kThread)) check_shared(use, lane, word.written, true, now, at);
+            if (write && word.read >= settled && ((word.read & kThread) != (now & kThread) || (word.read & kMany) != 0)) check_shared(use, lane, word.read, false, now, at);
+            if (write && word.other >= settled) check_shared(use, lane, word.other, false, now, at);
+            word.note(now, write, settled);
+        });
+    }
+}
+
+void Detector::Shared::fit(uint64_t bytes) {
+    if (read.size() * 128 >= bytes) return;
+    const size_t size = std::max<size_t>(std::bit_ceil(bytes / 128 + 1), 8);
+    for (std::vector<uint32_t>* bits : {&defined, &read, &written}) bits->resize(size);
+}
+
+void Detector::check_defined(Shared& s, const exec::Use& use, unsigned lane, uint64_t word) {
+    uint32_t& bits = s.defined[word / 32];
+    const uint32_t bit = 1u << word % 32;
+    if (use.touch != exec::Touch::kWrite && (bits & bit) == 0) add_undefined(use, lane, use.addresses[lane], use.bytes);
+    if (use.touch != exec::Touch::kRead) bits |= bit;
+}
+
+void Detector::check_shared_defined(Shared& s, const exec::Use& use) {
+    for (uint32_t rest = use.active; rest != 0; rest &= rest - 1) {
+        const auto lane = unsigned(std::countr_zero(rest));
+        each_word(use.addresses[lane], use.bytes, [&](uint64_t index, uint64_t) { check_defined(s, use, lane, index); });
     }
 }
 
