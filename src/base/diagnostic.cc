@@ -14,8 +14,9 @@ size_t utf8_length(std::string_view text) {
     if (length == 0 || length > text.size()) return 0;
     for (size_t i = 1; i < length; ++i)
         if ((static_cast<unsigned char>(text[i]) & 0xC0) != 0x80) return 0;
-    // C1 controls (U+0080..U+009F) are terminal controls too.
+    // C1 controls (U+0080..U+009F) are terminal controls too; U+202A..U+202E and U+2066..U+2069 turn text around.
     if (length == 2 && lead == 0xC2 && static_cast<unsigned char>(text[1]) < 0xA0) return 0;
+    if (length == 3 && ((text.substr(0, 2) == "\xE2\x80" && text[2] >= '\xAA' && text[2] <= '\xAE') || (text.substr(0, 2) == "\xE2\x81" && text[2] >= '\xA6' && text[2] <= '\xA9'))) return 0;
     return length;
 }
 

@@ -34,6 +34,9 @@ TEST(Printable, LetsNoControlSequenceThrough) {
     EXPECT_EQ(printable("\x1b[31mred"), "\\x1b[31mred");
     EXPECT_EQ(printable("\xc2\x9b"), "\\xc2\\x9b");  // C1 control sequence introducer in UTF-8
     EXPECT_EQ(printable("\xff"), "\\xff");
+    EXPECT_EQ(printable("\x7f"), "\\x7f");
+    EXPECT_EQ(printable("a\u202eb"), "a\\xe2\\x80\\xaeb");   // what follows would be shown from right to left
+    EXPECT_EQ(printable("\u2066\u2026"), "\\xe2\\x81\\xa6\u2026");
     EXPECT_EQ(printable("Grüße, 世界"), "Grüße, 世界");
 }
 

@@ -128,7 +128,7 @@ Json all(const std::vector<ExperimentResult>& results, bool page) {
 
 }  // namespace
 
-std::string to_json(const std::vector<ExperimentResult>& results) { return all(results, false).dump(1, ' ', false, Json::error_handler_t::replace) + '\n'; }
+std::string to_json(const std::vector<ExperimentResult>& results) { return all(results, false).dump(1, ' ', true, Json::error_handler_t::replace) + '\n'; }
 
 std::string html(const std::vector<ExperimentResult>& results) {
     constexpr std::string_view kMark = "@DATA@";

@@ -115,6 +115,8 @@ private:
                 out_ += "\\t";
             } else if (c < 0x20 || c == 0x7F) {
                 out_ += fmt::format("\\u{:04x}", c);
+            } else if (c == 0xC2 && static_cast<unsigned char>(text[1]) < 0xA0) {  // C1: terminals take them for controls
+                out_ += fmt::format("\\u{:04x}", static_cast<unsigned char>(text[1]));
             } else {
                 out_ += text.substr(0, length);
             }
@@ -291,7 +293,7 @@ std::string gpu_json(const Profile& profile) {
     if (description.is_object())
         for (const auto& [key, value] : description.items())
             if (key != "name") gpu[key] = value;
-    return gpu.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+    return gpu.dump(-1, ' ', true, nlohmann::ordered_json::error_handler_t::replace);
 }
 
 template <class Piece, class... More>

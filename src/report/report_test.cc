@@ -21,7 +21,7 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 
 /// Names that try to do something to a terminal, a page or a table.
-constexpr const char* kHostile = "\x1b[31m</script><img src=x onerror=alert(1)>\"',\nrm -rf";
+constexpr const char* kHostile = "\x1b[31m\xc2\x9b" "2J\x7f\u202e</script><img src=x onerror=alert(1)>\"',\nrm -rf";
 
 profile::Profile sample() {
     profile::Profile profile = analysis::make_profile();
@@ -317,6 +317,36 @@ TEST(Difference, ShowsWhatChanged) {
     EXPECT_THAT(report, HasSubstr("8 µs → 2 µs"));
     EXPECT_THAT(report, HasSubstr("1/4, better"));
     EXPECT_THAT(report, HasSubstr("1 kernel is the same in all counts"));
+}
+
+// No control character of a name leaves any report: neither C0 (escape, delete) nor C1, nor what turns text around.
+TEST(AnyReport, LetsNoControlCharacterOut) {
+    const profile::Profile profile = hostile();
+    profile::Profile changed = hostile();
+    changed.launches[1].metrics["gpu__time_duration.sum"] = 2000;
+    changed.launches[0].kernel += "x";
+    std::vector<analysis::Limit> limits = {analysis::parse_limit("sectors_per_request=4", true).value()};
+    limits[0].where = kHostile;
+    const analysis::Summary summary = analysis::summarize(profile, true);
+    const std::vector<std::pair<const char*, std::string>> all = {
+        {"terminal", terminal(summary, {.verbose = true})},
+        {"ncu", ncu_csv(profile)},
+        {"nvprof", nvprof_csv(profile)},
+        {"sarif", sarif(summary, "/")},
+        {"html", html(summary)},
+        {"json", profile::to_json(profile)},
+        {"diff", difference(analysis::compare(profile, changed), {})},
+        {"check", broken_limits(analysis::check(profile, limits).broken, {})},
+        {"message", base::to_string(base::error(kHostile, {kHostile, 1, 1}, kHostile))},
+    };
+    for (const auto& [name, text] : all) {
+        EXPECT_THAT(text, HasSubstr("rm -rf")) << name << " shows the name";
+        for (const char* forbidden : {"\x1b", "\x7f", "\xc2\x9b"}) EXPECT_THAT(text, Not(HasSubstr(forbidden))) << name;
+        if (std::string_view(name) != "json") {
+            EXPECT_THAT(text, Not(HasSubstr("\u202e"))) << name;
+        }
+        for (const char c : text) ASSERT_TRUE(static_cast<unsigned char>(c) >= 0x20 || c == '\n') << name;
+    }
 }
 
 TEST(Difference, BrokenLimitsAreClickablePlaces) {

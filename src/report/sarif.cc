@@ -96,7 +96,7 @@ std::string sarif(const analysis::Summary& summary, const std::string& root) {
                                  {"originalUriBaseIds", root_uri},
                                  {"columnKind", "utf16CodeUnits"},
                                  {"results", results}}}}};
-    return log.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
+    return log.dump(1, ' ', true, Json::error_handler_t::replace) + "\n";
 }
 
 }  // namespace lanescope::report
