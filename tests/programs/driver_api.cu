@@ -9,6 +9,7 @@
 // OUT: occupancy agrees
 // OUT: event time is positive
 // OUT: copies: 5 6 9 10
+// OUT: texture: 1.5 12 and 0.2 1
 // OUT: entry point found, absent not
 // OUT: errors: CUDA_ERROR_INVALID_VALUE CUDA_ERROR_NOT_FOUND CUDA_ERROR_FILE_NOT_FOUND CUDA_ERROR_INVALID_PTX CUDA_ERROR_INVALID_DEVICE CUDA_ERROR_INVALID_CONTEXT
 // OUT: unsupported: CUDA_ERROR_NOT_SUPPORTED
@@ -51,6 +52,13 @@ const char* const kPtx = R"(.version 8.0
 
 __global__ void count(const int* in, int n, int* out) {
     for (int i = 0; i < n; ++i) *out += in[i] == 7;
+}
+
+__global__ void fetch(cudaTextureObject_t floats, cudaTextureObject_t bytes, float* out) {
+    out[0] = tex2D<float>(floats, 2.0f, 0.5f);   // between the second and the third of the first row
+    out[1] = tex2D<float>(floats, 9.0f, 3.5f);   // clamped to the last
+    out[2] = tex2D<float>(bytes, 0.5f, 0.5f);    // 51 of 255
+    out[3] = tex2D<float>(bytes, 1.5f, 0.5f);
 }
 
 static const char* name(CUresult status) {
@@ -166,6 +174,38 @@ int main() {
     back.WidthInBytes = 8, back.Height = 2;
     DRIVER(cuMemcpy2D(&back));
     std::printf("copies: %d %d %d %d\n", middle[0], middle[1], middle[2], middle[3]);
+
+    // Textures of an array of 4 × 4 floats, and of 2 × 1 bytes read as fractions.
+    CUarray floats, fractions;
+    CUDA_ARRAY_DESCRIPTOR of_floats{4, 4, CU_AD_FORMAT_FLOAT, 1}, of_bytes{2, 1, CU_AD_FORMAT_UNSIGNED_INT8, 1};
+    DRIVER(cuArrayCreate(&floats, &of_floats));
+    DRIVER(cuArrayCreate(&fractions, &of_bytes));
+    float picture[16];
+    for (int i = 0; i < 16; ++i) picture[i] = float(i < 12 ? i : 12);
+    const unsigned char two[2] = {51, 255};
+    CUDA_MEMCPY2D fill{};
+    fill.srcMemoryType = CU_MEMORYTYPE_HOST, fill.srcHost = picture, fill.dstMemoryType = CU_MEMORYTYPE_ARRAY, fill.dstArray = floats;
+    fill.WidthInBytes = 16, fill.Height = 4;
+    DRIVER(cuMemcpy2D(&fill));
+    fill.srcHost = two, fill.dstArray = fractions, fill.WidthInBytes = 2, fill.Height = 1;
+    DRIVER(cuMemcpy2D(&fill));
+    CUDA_RESOURCE_DESC resource{};
+    CUDA_TEXTURE_DESC linear{}, point{};
+    resource.resType = CU_RESOURCE_TYPE_ARRAY;
+    for (int d = 0; d < 3; ++d) linear.addressMode[d] = point.addressMode[d] = CU_TR_ADDRESS_MODE_CLAMP;
+    linear.filterMode = CU_TR_FILTER_MODE_LINEAR;
+    CUtexObject float_texture, byte_texture;
+    resource.res.array.hArray = floats;
+    DRIVER(cuTexObjectCreate(&float_texture, &resource, &linear, nullptr));
+    resource.res.array.hArray = fractions;
+    DRIVER(cuTexObjectCreate(&byte_texture, &resource, &point, nullptr));
+    fetch<<<1, 1>>>(float_texture, byte_texture, (float*)out);
+    float texels[4];
+    DRIVER(cuMemcpyDtoH(texels, out, sizeof texels));
+    std::printf("texture: %g %g and %g %g\n", texels[0], texels[1], texels[2], texels[3]);
+    DRIVER(cuTexObjectDestroy(float_texture));
+    DRIVER(cuTexObjectDestroy(byte_texture));
+    DRIVER(cuArrayDestroy(floats));
 
     void *found = nullptr, *absent = nullptr;
     DRIVER(cuGetProcAddress("cuMemAlloc", &found, 12000, 0, nullptr));

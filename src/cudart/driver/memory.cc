@@ -1,6 +1,4 @@
 // Memory and copies.
-#include <array>
-
 #include "cudart/driver/driver.h"
 
 using namespace lanescope::driver;
@@ -35,28 +33,6 @@ CUresult fill(CUdeviceptr address, size_t pitch, unsigned value, unsigned elemen
     if (executable) RUNTIME(cudaGraphExecDestroy)(executable);
     if (graph) RUNTIME(cudaGraphDestroy)(graph);
     return result(error);
-}
-
-struct Side {
-    CUmemorytype type;
-    const void* host;
-    CUdeviceptr device;
-    size_t pitch, x, y;
-    char* at(size_t row_bytes) const {
-        char* base = type == CU_MEMORYTYPE_HOST ? static_cast<char*>(const_cast<void*>(host)) : static_cast<char*>(pointer(device));
-        return base + y * (pitch ? pitch : row_bytes) + x;
-    }
-    bool supported() const { return type != CU_MEMORYTYPE_ARRAY; }
-};
-
-CUresult copy_2d(const CUDA_MEMCPY2D* copy, CUstream stream, bool wait) {
-    if (!copy) return CUDA_ERROR_INVALID_VALUE;
-    const Side from{copy->srcMemoryType, copy->srcHost, copy->srcDevice, copy->srcPitch, copy->srcXInBytes, copy->srcY};
-    const Side to{copy->dstMemoryType, copy->dstHost, copy->dstDevice, copy->dstPitch, copy->dstXInBytes, copy->dstY};
-    if (!from.supported() || !to.supported()) return CUDA_ERROR_NOT_SUPPORTED;
-    const size_t width = copy->WidthInBytes, to_pitch = to.pitch ? to.pitch : width, from_pitch = from.pitch ? from.pitch : width;
-    return result(wait ? RUNTIME(cudaMemcpy2D)(to.at(width), to_pitch, from.at(width), from_pitch, width, copy->Height, cudaMemcpyDefault)
-                       : RUNTIME(cudaMemcpy2DAsync)(to.at(width), to_pitch, from.at(width), from_pitch, width, copy->Height, cudaMemcpyDefault, stream));
 }
 
 CUresult attribute(void* out, CUpointer_attribute attribute, const cudaPointerAttributes& all) {
@@ -141,9 +117,6 @@ LANESCOPE_DRIVER_API CUresult cuMemcpyDtoHAsync(void* to, CUdeviceptr from, size
 LANESCOPE_DRIVER_API CUresult cuMemcpyDtoDAsync(CUdeviceptr to, CUdeviceptr from, size_t bytes, CUstream stream) {
     return result(RUNTIME(cudaMemcpyAsync)(pointer(to), pointer(from), bytes, cudaMemcpyDeviceToDevice, stream));
 }
-LANESCOPE_DRIVER_API CUresult cuMemcpy2D(const CUDA_MEMCPY2D* copy) { return copy_2d(copy, nullptr, true); }
-LANESCOPE_DRIVER_API CUresult cuMemcpy2DUnaligned(const CUDA_MEMCPY2D* copy) { return copy_2d(copy, nullptr, true); }
-LANESCOPE_DRIVER_API CUresult cuMemcpy2DAsync(const CUDA_MEMCPY2D* copy, CUstream stream) { return copy_2d(copy, stream, false); }
 
 LANESCOPE_DRIVER_API CUresult cuMemsetD8(CUdeviceptr to, unsigned char value, size_t n) { return fill(to, 0, value, 1, n, 1, nullptr, true); }
 LANESCOPE_DRIVER_API CUresult cuMemsetD16(CUdeviceptr to, unsigned short value, size_t n) { return fill(to, 0, value, 2, n, 1, nullptr, true); }
