@@ -72,16 +72,17 @@ const Step* call_function(Run& run, const Step& step, const CallPlan& plan, uint
                         exists ? fmt::format("call of {}, which is neither defined nor provided by lanescope", run.module.functions[function].name)
                                : "call of an address that is no function");
     }
+    constexpr uint32_t kLeastBytes = 16;  // of a call: machine code keeps the return address at least, so that no recursion is endless
     const FunctionCode& code = *it->second;
     Frame* caller = run.frame;
-    const uint32_t base = (caller->local_top + 15) / 16 * 16;
-    if (!run.reserve_local(base + code.local_bytes, step)) return nullptr;
+    const uint32_t base = (caller->local_top + 15) / 16 * 16, bytes = std::max(code.local_bytes, kLeastBytes);
+    if (!run.reserve_local(base + bytes, step)) return nullptr;
     Frame* callee = run.new_frame(code);
     callee->caller = caller;
     callee->call = &step;
     callee->lanes = active;
     callee->local_base = base;
-    callee->local_top = base + code.local_bytes;
+    callee->local_top = base + bytes;
     for (size_t i = 0; i < code.parameters.size() && i < plan.arguments.size(); ++i) {
         const FunctionCode::ParamVariable& formal = code.parameters[i];
         const Place& argument = plan.arguments[i];

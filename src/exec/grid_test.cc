@@ -592,6 +592,9 @@ TEST(Faults, SharedLocalAssertTrapUnsupported) {
 TEST(Faults, EndlessRecursionOverflowsTheStack) {
     PtxRun run(kernel("call.uni f, ();", ".func f() { .local .align 4 .b8 d[64]; .reg .b32 %r<2>; mov.u32 %r1, 1; st.local.u32 [d], %r1; call.uni f, (); ret; }\n"));
     EXPECT_EQ(fault_of(run, run.buffer(std::vector<uint32_t>(1)), {1}, {1}).kind, FaultKind::kStackOverflow);
+    // A function that keeps nothing in memory.
+    PtxRun registers(kernel("call.uni f, ();", ".func f() { call.uni f, (); ret; }\n"));
+    EXPECT_EQ(fault_of(registers, registers.buffer(std::vector<uint32_t>(1)), {1}, {1}).kind, FaultKind::kStackOverflow);
 }
 
 TEST(Heap, MallocGivesBoundedMemoryAndFreeTakesItBack) {

@@ -37,6 +37,10 @@ CASE(registered, "", cudaSuccess) { static int host; cudaHostRegister(&host, 4, 
 __device__ __noinline__ int deep(int n) { volatile int here[64]; here[n % 64] = n; return n <= 0 ? 0 : here[n % 64] - deep(n - 1) * 3; }  //! stack_overflow
 __global__ void recurse(int* p, int n) { *p = deep(n); }
 CASE(recursion_too_deep, "stack_overflow", cudaErrorHardwareStackError) { recurse<<<1, 1>>>(words, 1 << 20); }
+__device__ __noinline__ int count(int n, int m) { return n == 0 ? m : count(n - 1, m ^ n) * 3 + n; }         //! stack_overflow
+__global__ void recurse_in_registers(int* p, int n) { *p = count(n, 1); }
+CASE(endless_recursion, "stack_overflow", cudaErrorHardwareStackError) { recurse_in_registers<<<1, 1>>>(words, 1 << 30); }
+CASE(recursion_in_registers, "", cudaSuccess) { recurse_in_registers<<<1, 1>>>(words, 20); }
 CASE(recursion_in_limits, "", cudaSuccess) { cudaDeviceSetLimit(cudaLimitStackSize, 16384); recurse<<<1, 1>>>(words, 20); }
 
 using Function = int (*)(int);
