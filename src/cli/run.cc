@@ -72,8 +72,9 @@ std::string joined_path(const fs::path& first, const std::string& others) { retu
 }  // namespace
 
 std::vector<std::string> ptx_command(const PtxOptions& options) {
-    std::vector<std::string> out = {std::string(kThisProgram), "run-kernel", options.file, "--kernel=" + options.kernel, "--grid=" + options.grid, "--block=" + options.block,
+    std::vector<std::string> out = {std::string(kThisProgram), "run-kernel", options.file, "--grid=" + options.grid, "--block=" + options.block,
                                     fmt::format("--shared={}", options.shared_bytes)};
+    if (!options.kernel.empty()) out.push_back("--kernel=" + options.kernel);   // an empty value would take the next word
     for (const std::string& argument : options.arguments) out.push_back("--arg=" + argument);
     return out;
 }
