@@ -120,9 +120,10 @@ private:
                 groups[{site.region.begin, uint64_t(std::abs(site.stride))}].push_back(&site);
         for (const auto& [key, group] : groups) {
             const uint64_t stride = key.second;
-            if (stride <= kLongestRecord) {
+            const bool walked = std::any_of(group.begin(), group.end(), [](const Site* site) { return 2 * site->count("walking_requests") > site->count("strided_requests"); });
+            if (stride <= kLongestRecord && !walked) {
                 records(group, stride);
-            } else if (walks_columns(group)) {
+            } else if (stride > kLongestRecord && walks_columns(group)) {
                 Candidate tile = change(ChangeKind::kTile, group);
                 tile.pitch = stride;
                 add(tile, cost(group));

@@ -20,6 +20,7 @@ constexpr PatternText kTexts[] = {
 };
 
 constexpr uint64_t kSectorBytes = 32;
+constexpr int64_t kBankRowBytes = 128;   // 32 banks × 4 bytes
 
 /// The addresses of the active lanes, in lane order.
 std::vector<uint64_t> active_addresses(uint32_t active, std::span<const uint64_t> addresses) {
@@ -47,6 +48,22 @@ uint32_t bank_passes(uint32_t bytes, uint32_t active, std::span<const uint64_t> 
         passes += worst;
     }
     return passes;
+}
+
+/// Bytes from each lane to the next, by lane number; 0: not constant.
+int64_t constant_stride(uint32_t active, const std::vector<uint64_t>& lanes) {
+    int64_t stride = 0;
+    for (unsigned lane = 0, i = 0, before = 0; lane < 32; ++lane) {
+        if (!(active >> lane & 1)) continue;
+        if (i > 0) {
+            const int64_t gap = lane - before, distance = int64_t(lanes[i] - lanes[i - 1]);
+            if (distance % gap != 0 || (i > 1 && distance / gap != stride)) return 0;
+            stride = distance / gap;
+        }
+        before = lane;
+        ++i;
+    }
+    return stride;
 }
 
 /// Neighbouring words in runs of equal length that lie a constant distance apart.
@@ -140,6 +157,7 @@ Pattern pattern_of(std::string_view space, std::string_view operation, uint32_t 
         const uint32_t ideal = bytes <= 4 ? 1 : bytes / 4, passes = bank_passes(bytes, active, addresses);
         pattern.ways = (passes + ideal - 1) / ideal;
         pattern.kind = passes > ideal ? PatternKind::kBankConflict : PatternKind::kConflictFree;
+        if (passes > ideal) pattern.stride_bytes = constant_stride(active, lanes);
     } else if (space == "constant" || space == "param") {
         pattern.kind = distinct.size() == 1 ? PatternKind::kConstantUniform : PatternKind::kConstantDivergent;
         pattern.ways = static_cast<uint32_t>(distinct.size());
@@ -257,7 +275,11 @@ std::string label(const Pattern& pattern) {
         case PatternKind::kRows:
             if (pattern.stride_bytes != 0) out = fmt::format("{} {} B apart", name, pattern.stride_bytes);
             break;
-        case PatternKind::kBankConflict: out = fmt::format("{}-way {}", pattern.ways, name); break;
+        case PatternKind::kBankConflict:
+            out = fmt::format("{}-way {}", pattern.ways, name);
+            // Lanes a row of banks or more apart go down a column of the array: the layout is to blame; nearer ones leave words out.
+            if (const int64_t apart = std::abs(pattern.stride_bytes); apart != 0) out += fmt::format(" by {} {} B", apart >= kBankRowBytes ? "layout, rows" : "stride,", apart);
+            break;
         case PatternKind::kConstantDivergent: out = fmt::format("{} {} words", name, pattern.ways); break;
         default: break;
     }
@@ -278,11 +300,14 @@ PatternKind kind_of(std::string_view label) {
 
 namespace {
 
+/// A thread walks a chunk of its own.
+bool walks(const profile::Access& access) { return 2 * counter(access, "walking_requests") > counter(access, "strided_requests"); }
+
 /// Strided accesses of one launch with one stride whose examples lie inside the same record (less than a stride apart) use its fields.
 void find_records(std::vector<std::pair<profile::Access*, Pattern>>& accesses) {
     std::map<int64_t, std::vector<size_t>> by_stride;
     for (size_t i = 0; i < accesses.size(); ++i)
-        if (accesses[i].second.kind == PatternKind::kStrided && accesses[i].first->example) by_stride[accesses[i].second.stride_bytes].push_back(i);
+        if (accesses[i].second.kind == PatternKind::kStrided && accesses[i].first->example && !walks(*accesses[i].first)) by_stride[accesses[i].second.stride_bytes].push_back(i);
     const auto first = [&](size_t i) {
         const profile::ExampleWarp& example = *accesses[i].first->example;
         return example.addresses[static_cast<size_t>(std::countr_zero(example.active)) & 31];

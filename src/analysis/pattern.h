@@ -19,7 +19,7 @@ enum class PatternKind : uint8_t {
 
 struct Pattern {
     PatternKind kind = PatternKind::kUnknown;
-    int64_t stride_bytes = 0;     ///< kStrided, kRecordField, kRows (between runs)
+    int64_t stride_bytes = 0;     ///< kStrided, kRecordField, kRows (between runs), kBankConflict; 0: not constant
     uint32_t ways = 0;            ///< kBankConflict: passes instead of one; kConstantDivergent: words
     uint32_t element_bytes = 0;
     double share = 1;             ///< of the requests that are of this kind

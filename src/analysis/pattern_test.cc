@@ -54,12 +54,12 @@ std::string shared(const std::function<uint64_t(uint64_t)>& address, uint32_t by
 TEST(Pattern, OfSharedAccesses) {
     EXPECT_EQ(shared([](uint64_t lane) { return 4 * lane; }), "conflict-free");
     EXPECT_EQ(shared([](uint64_t) { return 64; }), "conflict-free") << "one word for all is a broadcast";
-    EXPECT_EQ(shared([](uint64_t lane) { return 8 * lane; }), "2-way bank conflict");    // words 0, 2, … 62: two to a bank
+    EXPECT_EQ(shared([](uint64_t lane) { return 8 * lane; }), "2-way bank conflict by stride, 8 B");    // words 0, 2, … 62: two to a bank
     EXPECT_EQ(shared([](uint64_t lane) { return 12 * lane; }), "conflict-free");         // 3 and 32 have no common factor
-    EXPECT_EQ(shared([](uint64_t lane) { return 128 * lane; }), "32-way bank conflict"); // float tile[32][32] by column
+    EXPECT_EQ(shared([](uint64_t lane) { return 128 * lane; }), "32-way bank conflict by layout, rows 128 B"); // float tile[32][32] by column
     EXPECT_EQ(shared([](uint64_t lane) { return 132 * lane; }), "conflict-free");        // float tile[32][33] by column
     EXPECT_EQ(shared([](uint64_t lane) { return 16 * lane; }, 16), "conflict-free");     // 4 passes of 8 lanes are the ideal
-    EXPECT_EQ(shared([](uint64_t lane) { return 512 * lane; }, 16), "8-way bank conflict");  // 32 passes instead of 4
+    EXPECT_EQ(shared([](uint64_t lane) { return 512 * lane; }, 16), "8-way bank conflict by layout, rows 512 B");  // 32 passes instead of 4
 }
 
 TEST(Pattern, OfConstantAndLocal) {

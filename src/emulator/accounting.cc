@@ -62,6 +62,7 @@ profile::Metrics to_metrics(const memory::Counters& counters, const memory::Shap
     put("reversed_requests", shapes.reversed);
     put("strided_requests", shapes.strided);
     put("stride_bytes", shapes.stride_bytes);
+    put("walking_requests", shapes.walking);
     put("row_requests", shapes.rows);
     put("group_requests", shapes.groups);
     put("irregular_requests", shapes.irregular);

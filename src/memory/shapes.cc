@@ -45,7 +45,10 @@ void Shapes::add(const uint64_t* addresses, uint32_t active, uint32_t bytes) {
         else if (stride == -int64_t(bytes)) ++reversed;
         else {
             ++strided;
-            stride_bytes += uint64_t(stride < 0 ? -stride : stride);
+            const uint64_t apart = uint64_t(stride < 0 ? -stride : stride), place = base % apart;
+            stride_bytes += apart;
+            walking += place_ != ~uint64_t(0) && place != place_;
+            place_ = place;
         }
     } else if (active == ~0u && periodic(breaks(addresses, bytes))) {
         ++rows;

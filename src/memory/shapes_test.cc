@@ -26,6 +26,21 @@ TEST(Shapes, OfFullWarps) {
     EXPECT_EQ(of([](uint64_t lane) { return 4 * lane; }).partial, 0u);
 }
 
+// The fields of records lie at one place of each; a thread that walks its own chunk of 64 bytes is elsewhere each time.
+TEST(Shapes, ChunksAreWalked) {
+    uint64_t lanes[32];
+    Shapes records, chunks;
+    for (uint64_t turn = 0; turn < 8; ++turn) {
+        for (uint64_t lane = 0; lane < 32; ++lane) lanes[lane] = 0x10000 + 64 * (lane + 32 * turn) + 4;
+        records.add(lanes, ~0u, 4);
+        for (uint64_t lane = 0; lane < 32; ++lane) lanes[lane] = 0x10000 + 64 * lane + 4 * turn;
+        chunks.add(lanes, ~0u, 4);
+    }
+    EXPECT_EQ(records.strided, 8u);
+    EXPECT_EQ(records.walking, 0u);
+    EXPECT_EQ(chunks.walking, 7u);
+}
+
 // Blocks 16, 8, 4 and 2 threads wide over rows of 4096 bytes; 16 lanes each reading one word of a row.
 TEST(Shapes, OfSeveralRows) {
     for (const uint64_t width : {2, 4, 8, 16}) {

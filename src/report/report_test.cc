@@ -241,6 +241,7 @@ std::vector<std::string> sarif_faults(const nlohmann::json& log) {
             for (const auto& place : result.value("locations", nlohmann::json::array())) {
                 const auto& physical = place["physicalLocation"];
                 const std::string uri = physical["artifactLocation"].value("uri", "");
+                expect(result.contains("partialFingerprints") && text(result["partialFingerprints"], "primaryLocationLineHash"), "partialFingerprints");
                 expect(!uri.empty() && uri.find_first_of(" <>\"{}|\\^`\n") == std::string::npos, "uri: " + uri);
                 expect(physical["region"].value("startLine", 0) >= 1, "region.startLine");
                 if (physical["artifactLocation"].contains("uriBaseId"))
@@ -259,6 +260,32 @@ TEST(Sarif, HasTheRequiredStructure) {
     auto broken = nlohmann::json::parse(sarif(analysis::summarize(sample()), "/src"));
     broken["runs"][0]["results"][0].erase("message");
     EXPECT_THAT(sarif_faults(broken), ::testing::Not(::testing::IsEmpty()));
+}
+
+// A line inserted above moves the finding, and code scanning knows it again; another text is another finding.
+TEST(Sarif, FindingsAreKnownAgainWhenTheirLineMoves) {
+    const auto fingerprint = [](const profile::Profile& profile) {
+        const auto result = nlohmann::json::parse(sarif(analysis::summarize(profile), "/src"))["runs"][0]["results"][0];
+        return std::pair(result["locations"][0]["physicalLocation"]["region"]["startLine"].get<int>(), result["partialFingerprints"]["primaryLocationLineHash"].get<std::string>());
+    };
+    profile::Profile moved = sample(), edited = sample();
+    auto& source = moved.sources["/src/copy.cu"];
+    source.insert(source.begin(), "");
+    for (profile::Launch& launch : moved.launches)
+        for (profile::Line& line : launch.lines) ++line.line;
+    edited.sources["/src/copy.cu"][6] = "out[y] = 0;";
+    EXPECT_EQ(fingerprint(sample()).first + 1, fingerprint(moved).first);
+    EXPECT_EQ(fingerprint(sample()).second, fingerprint(moved).second);
+    EXPECT_NE(fingerprint(sample()).second, fingerprint(edited).second);
+}
+
+TEST(Terminal, VerboseShowsAnExampleWarp) {
+    Style style;
+    style.verbose = true;
+    style.width = 120;
+    EXPECT_THAT(terminal_of(sample(), style), HasSubstr("example: block 0, warp 0, 32 lanes at 0x"));
+    EXPECT_THAT(terminal_of(sample(), style), HasSubstr(" +4096 +8192 +12288 …"));   // down a column
+    EXPECT_THAT(terminal_of(sample(), {}), Not(HasSubstr("example:")));
 }
 
 TEST(Sarif, AdviceIsAWarningAndWhatNothingMendsANote) {

@@ -21,6 +21,21 @@ std::string identifier(std::string_view name) {
     return out;
 }
 
+/// Tells a finding again when its line has moved: by what it is, where (file and kernel), and the text of the line; `count` tells equal ones apart.
+class Fingerprints {
+public:
+    Json of(const std::string& rule, const std::string& file, const std::string& kernel, const std::string& text) {
+        uint64_t hash = 0xcbf29ce484222325;   // FNV-1a
+        for (const std::string* part : {&rule, &file, &kernel, &text})
+            for (size_t i = 0; i <= part->size(); ++i) hash = (hash ^ (i < part->size() ? static_cast<unsigned char>((*part)[i]) : 0xffu)) * 0x100000001b3;
+        const std::string key = fmt::format("{:016x}", hash);
+        return {{"primaryLocationLineHash", fmt::format("{}:{}", key, ++seen_[key])}};
+    }
+
+private:
+    std::map<std::string, unsigned> seen_;
+};
+
 /// A path as an URI reference: relative to `root` where it lies below it, everything unusual escaped.
 Json location(const std::string& file, uint32_t line, const std::string& root) {
     std::string path = file;
@@ -44,6 +59,10 @@ Json location(const std::string& file, uint32_t line, const std::string& root) {
 std::string sarif(const analysis::Summary& summary, const std::string& root) {
     Json results = Json::array();
     std::map<std::string, Json> rules;
+    Fingerprints fingerprints;
+    const auto print_of = [&](const std::string& rule, const std::string& file, const std::string& kernel, const std::string& text) {
+        return fingerprints.of(rule, file.starts_with(root + "/") ? file.substr(root.size() + 1) : file, kernel, text);
+    };
     for (const analysis::KernelSummary& kernel : summary.kernels)
         for (const analysis::SourceRow& line : kernel.lines) {
             if (line.file.empty()) continue;
@@ -58,7 +77,8 @@ std::string sarif(const analysis::Summary& summary, const std::string& root) {
                                 row.per_request(), row.unit, row.ideal_per_request(), row.pattern.empty() ? "" : " (" + row.pattern + ")");
                 // Where changes were tried, only what one of them mends is worth a warning.
                 const bool mends = kernel.tried == 0 || !line.advice.empty();
-                results.push_back({{"ruleId", id}, {"level", mends ? "warning" : "note"}, {"message", {{"text", message}}}, {"locations", {location(line.file, line.line, root)}}});
+                results.push_back({{"ruleId", id}, {"level", mends ? "warning" : "note"}, {"message", {{"text", message}}}, {"locations", {location(line.file, line.line, root)}},
+                                   {"partialFingerprints", print_of(id, line.file, analysis::short_name(kernel.kernel), line.text)}});
             }
             for (const size_t number : line.advice) {
                 const analysis::Advice& advice = kernel.advice[number];
@@ -68,7 +88,8 @@ std::string sarif(const analysis::Summary& summary, const std::string& root) {
                              {"help", {{"text", "Tried by replaying the launch with this change; the gain is predicted by the model."}}}};
                 const std::string message = fmt::format("{}: {}: {}. The kernel would take {} instead of {}{}", analysis::short_name(kernel.kernel), advice.text->name, advice.how,
                                                         time(advice.after_ns), time(advice.before_ns), advice.effect.empty() ? "" : "; " + advice.effect);
-                results.push_back({{"ruleId", id}, {"level", "warning"}, {"message", {{"text", message}}}, {"locations", {location(line.file, line.line, root)}}});
+                results.push_back({{"ruleId", id}, {"level", "warning"}, {"message", {{"text", message}}}, {"locations", {location(line.file, line.line, root)}},
+                                   {"partialFingerprints", print_of(id, line.file, analysis::short_name(kernel.kernel), line.text)}});
             }
         }
     for (const profile::Fault& fault : summary.profile->faults) {
@@ -77,7 +98,10 @@ std::string sarif(const analysis::Summary& summary, const std::string& root) {
         Json result = {{"ruleId", id}, {"level", fault.warning ? "warning" : "error"}, {"message", {{"text", fault.message}}}};
         Json places = Json::array();
         for (const profile::Frame& frame : fault.where)
-            if (!frame.file.empty() && places.empty()) places.push_back(location(frame.file, frame.line, root));
+            if (!frame.file.empty() && places.empty()) {
+                places.push_back(location(frame.file, frame.line, root));
+                result["partialFingerprints"] = print_of(id, frame.file, frame.function, analysis::source_text(*summary.profile, frame.file, frame.line));
+            }
         if (!places.empty()) result["locations"] = places;
         for (const profile::Frame& frame : fault.other)
             if (!frame.file.empty()) {

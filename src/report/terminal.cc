@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 
 #include "base/diagnostic.h"
@@ -98,6 +99,20 @@ std::string access_line(const Table& table, const AccessRow& row, double most_by
     return out + "\n";
 }
 
+/// "example: block 0, warp 0, 32 lanes from 0x7f0000000000, 128 B apart", for --verbose.
+std::string example_line(const Style& style, const AccessRow& row) {
+    if (row.example == nullptr || row.example->active == 0) return {};
+    const uint32_t active = row.example->active;
+    const auto first = unsigned(std::countr_zero(active)), lanes = unsigned(std::popcount(active));
+    const std::vector<uint64_t>& at = row.example->addresses;
+    std::string out = fmt::format("example: block {}, warp {}, {} lane{} at {:#x}", row.example->block, row.example->warp, lanes, lanes == 1 ? "" : "s", at[first]);
+    constexpr unsigned kShown = 4;
+    unsigned shown = 1;
+    for (uint32_t rest = active & (active - 1); rest != 0 && shown < kShown; rest &= rest - 1, ++shown) out += fmt::format(" {:+}", int64_t(at[size_t(std::countr_zero(rest))] - at[first]));
+    if (lanes > kShown) out += style.unicode ? " …" : " ...";
+    return "    " + paint(style, Color::kDim, fit(style, out, style.width - 4)) + "\n";
+}
+
 std::string source_line(const Table& table, const SourceRow& row) {
     const Style& style = table.style;
     if (row.file.empty()) return "  " + paint(style, Color::kDim, "[no source]") + "\n";
@@ -181,7 +196,10 @@ std::string kernel_text(const Style& style, const KernelSummary& kernel, const S
         const bool enough = shown >= kLinesShown || (shown > 0 && covered > 0.97 * kernel.cost);
         if (!style.verbose && enough && line.grade != Grade::kBad) continue;
         out += source_line(table, line);
-        for (const AccessRow& row : line.accesses) out += access_line(table, row, most);
+        for (const AccessRow& row : line.accesses) {
+            out += access_line(table, row, most);
+            if (style.verbose) out += example_line(style, row);
+        }
         covered += line.cost;
         ++shown;
     }

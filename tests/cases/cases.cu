@@ -54,6 +54,10 @@ __global__ void triple(const Triple* p, float* out) {
 // 8
 struct Four { double a, b, c, d; };
 __global__ void one_of_four(const Four* p, double* out) { out[global_thread()] = p[global_thread()].b; }
+__global__ void all_of_four(const Four* p, double* out) {
+    const Four& v = p[global_thread()];
+    out[global_thread()] = (v.a + v.b) * (v.c + v.d);
+}
 // 9
 __global__ void transpose_doubles(const double* in, double* out, int n) {
     __shared__ double tile[32][32];
@@ -127,6 +131,12 @@ __global__ void tail(const float* a, float* out, int n) {
     out[global_thread()] = a[global_thread()];
 }
 
+// every second lane is predicated off; lanes that ended before take no part
+__global__ void predicated(const float* a, float* out) {
+    if (threadIdx.x >= 48) return;
+    if (threadIdx.x % 2 == 0) out[threadIdx.x] = a[threadIdx.x];
+}
+
 int main() {
     constexpr int kBytes = 16 << 20;
     char *a, *b, *out;
@@ -157,6 +167,7 @@ int main() {
     quad_by_field<<<8, 128>>>((Loose*)a, fo);
     triple<<<8, 128>>>((Triple*)a, fo);
     one_of_four<<<8, 128>>>((Four*)a, (double*)out);
+    all_of_four<<<8, 128>>>((Four*)a, (double*)out);
     transpose_doubles<<<dim3(8, 8), dim3(32, 32)>>>((double*)a, (double*)out, 256);
     tile_column<32><<<1, dim3(32, 32)>>>(fo);
     tile_column<33><<<1, dim3(32, 32)>>>(fo);
@@ -178,6 +189,7 @@ int main() {
     constant_uniform<<<8, 128>>>(fo, 5);
     constant_by_lane<<<8, 128>>>(fo);
     tail<<<1, 128>>>(fa, fo, 100);
+    predicated<<<1, 64>>>(fa, fo);
     CHECK(cudaGetLastError());
     CHECK(cudaDeviceSynchronize());
     return 0;

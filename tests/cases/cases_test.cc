@@ -114,6 +114,8 @@ TEST(Cases, C04_UniformLoadIsNoFault) {
 TEST(Cases, C05_RecordsOfTwoDoubles) {
     EXPECT_EQ(loads(kernel("pair_at_once")), "32 × 16 coalesced, 100 %");
     EXPECT_EQ(loads(kernel("pair_by_field")), "64 × 16 record field, 16 B, 50 %");
+    EXPECT_NEAR(metric(kernel("pair_by_field"), "l1tex__t_sector_pipe_lsu_mem_global_op_ld_hit_rate.pct"), 50, 1) << "the second field comes with the first";
+    EXPECT_EQ(metric(kernel("pair_by_field"), "dram__bytes_read.sum"), metric(kernel("pair_at_once"), "dram__bytes_read.sum"));
 }
 
 TEST(Cases, C06_Float4AgainstFourFields) {
@@ -126,6 +128,12 @@ TEST(Cases, C07_RecordsOfThreeFloats) { EXPECT_EQ(loads(kernel("triple")), "96 �
 TEST(Cases, C08_OneOfFourDoubles) {
     EXPECT_EQ(loads(kernel("one_of_four")), "32 × 32 strided 32 B, 25 %");
     EXPECT_EQ(kernel("one_of_four").grade, Grade::kBad) << "three quarters of what is moved is never used";
+    // All fields: 32 sectors each, but memory moves each of the 1024 × 32 B once, and there is nothing to mend.
+    const KernelSummary& all = kernel("all_of_four");
+    EXPECT_EQ(loads(all), "128 × 32 record field, 32 B, 25 %");
+    EXPECT_NEAR(metric(all, "dram__bytes_read.sum"), 1024 * 32, 512);
+    EXPECT_TRUE(all.advice.empty());
+    EXPECT_NE(all.grade, Grade::kBad);
 }
 
 // 256 × 256 doubles: 2048 requests of 8 sectors; the store down a column of the tile takes 32 passes.
@@ -138,7 +146,7 @@ TEST(Cases, C09_TransposeOfDoublesThroughSharedMemory) {
 }
 
 TEST(Cases, C10_TileColumns) {
-    EXPECT_EQ(told(*rows(kernel("tile_column<32>"), "shared", "load").at(0)), "32 × 32 32-way bank conflict");
+    EXPECT_EQ(told(*rows(kernel("tile_column<32>"), "shared", "load").at(0)), "32 × 32 32-way bank conflict by layout, rows 128 B");
     EXPECT_EQ(told(*rows(kernel("tile_column<33>"), "shared", "load").at(0)), "32 × 1 conflict-free");
     EXPECT_EQ(kernel("tile_column<33>").grade, Grade::kGood) << "padding that is right needs no advice";
 }
@@ -203,6 +211,10 @@ TEST(Cases, C21_OnlyActiveLanesCount) {
     EXPECT_EQ(metric(kernel("tail"), "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum"), 4);
     EXPECT_EQ(metric(kernel("tail"), "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum"), 13);
     EXPECT_EQ(kernel("tail").grade, Grade::kGood);
+    // 48 of 64 threads go on, every second of them loads: 16 lanes over 4 sectors, 8 lanes over 2.
+    EXPECT_EQ(metric(kernel("predicated"), "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum"), 2);
+    EXPECT_EQ(metric(kernel("predicated"), "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum"), 6);
+    EXPECT_EQ(metric(kernel("predicated"), "lanescope__requested_bytes_mem_global_op_ld.sum"), 24 * 4);
 }
 
 }  // namespace
