@@ -139,6 +139,60 @@ TEST(Candidates, LoadsPastL1ThatHitInL2) {
     EXPECT_THAT(candidates(launch_of({load, strided("store", 1, 4)}), past), IsEmpty()) << "data that the kernel writes may be stale in L1";
 }
 
+// A thread that walks 64 bytes of its own is elsewhere each time; the fields of a record are where they are.
+TEST(Candidates, AShortChunkIsNoRecord) {
+    profile::Access chunk = strided("load", 0, 64);
+    chunk.metrics["strided_requests"] = 100;
+    EXPECT_THAT(kinds(candidates(launch_of({chunk}), around())), ElementsAre(ChangeKind::kStructureOfArrays, ChangeKind::kBlockedArrays));
+    chunk.metrics["walking_requests"] = 99;
+    EXPECT_THAT(kinds(candidates(launch_of({chunk}), around())), ElementsAre(ChangeKind::kInterleave));
+}
+
+TEST(Candidates, WhatIsUsedOnceGoesPastL1WhereItKeepsOtherThings) {
+    profile::Access once = strided("load", 0, 4), again = strided("load", 1, 4, 65536);
+    again.metrics["l1_hits"] = 200;                // of 400
+    const auto found = candidates(launch_of({once, again}), around());
+    ASSERT_THAT(kinds(found), ElementsAre(ChangeKind::kBypassL1));
+    EXPECT_TRUE(found[0].names(0) && !found[0].names(1));
+    again.metrics["l1_hits"] = 400;
+    EXPECT_THAT(candidates(launch_of({once, again}), around()), IsEmpty()) << "L1 keeps all of it as it is";
+}
+
+TEST(Candidates, StoresThatDriveOutWhatIsReadAgain) {
+    Surroundings two = around();
+    two.region = [](uint64_t address) { return Surroundings::Region{address < kBase + 65536 ? kBase : kBase + 65536, 65536, false}; };
+    profile::Access load = strided("load", 0, 4), store = strided("store", 1, 4, 65536);
+    store.metrics["l2_writes"] = 400;
+    load.metrics["dram_read_bytes"] = 65536;
+    EXPECT_THAT(candidates(launch_of({load, store}), two), IsEmpty()) << "memory delivers each byte once";
+    load.metrics["dram_read_bytes"] = 2 * 65536;
+    EXPECT_THAT(kinds(candidates(launch_of({load, store}), two)), ElementsAre(ChangeKind::kStreamStores));
+}
+
+TEST(Candidates, TablesOfConstantMemoryAndArraysOfThreads) {
+    profile::Access table = make_access("constant", "load", {{"instructions", 10}, {"requests", 10}, {"constant_words", 320}}, 4);
+    EXPECT_THAT(kinds(candidates(launch_of({table}), around())), ElementsAre(ChangeKind::kTableInGlobal));
+    table.metrics["constant_words"] = 10;
+    EXPECT_THAT(candidates(launch_of({table}), around()), IsEmpty()) << "one word a request";
+
+    profile::Launch launch = launch_of({make_access("local", "load", {{"instructions", 10}, {"requests", 10}, {"sectors", 320}}, 4)});
+    launch.block[0] = 128;
+    Surroundings with_array = around();
+    with_array.local_bytes = 64;
+    const auto found = candidates(launch, with_array);
+    ASSERT_THAT(kinds(found), ElementsAre(ChangeKind::kArrayInShared));
+    EXPECT_EQ(found[0].more_shared_bytes, 128u * 64);
+    with_array.most_shared_bytes = 8 << 10;        // 4 KiB are taken
+    EXPECT_THAT(candidates(launch, with_array), IsEmpty()) << "no room";
+}
+
+TEST(Candidates, AtomicsOfOneAddressAreCombined) {
+    profile::Access same = make_access("global", "reduction", {{"requests", 10}, {"sectors", 80}, {"ideal_sectors", 10}}, 0);
+    EXPECT_THAT(kinds(candidates(launch_of({same}), around())), ElementsAre(ChangeKind::kCombine));
+    same.metrics["sectors"] = 10;
+    EXPECT_THAT(candidates(launch_of({same}), around()), IsEmpty()) << "the compiler has combined them";
+}
+
 TEST(Texts, EveryChangeHasOne) {
     for (const ChangeText& text : change_texts()) {
         EXPECT_EQ(find_change(text.key), &text);

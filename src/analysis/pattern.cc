@@ -206,6 +206,7 @@ bool has_holes(uint32_t active) {
 void refine_global(const profile::Access& access, Pattern& pattern) {
     const bool atomic = access.operation == "atomic" || access.operation == "reduction";
     double all = 0;
+    const PatternKind example = pattern.kind;
     const auto shape = main_shape(access, all);
     if (shape && atomic) {
         pattern.kind = shape->kind == PatternKind::kBroadcast ? PatternKind::kAtomicSame : PatternKind::kAtomic;
@@ -222,7 +223,8 @@ void refine_global(const profile::Access& access, Pattern& pattern) {
     const bool at_ideal = counter(access, "sectors") <= counter(access, "ideal_sectors") * 1.0001;
     const bool contiguous = pattern.kind == PatternKind::kCoalesced || pattern.kind == PatternKind::kReversed || pattern.kind == PatternKind::kMisaligned;
     if (contiguous && !at_ideal && access.example && has_holes(access.example->active)) pattern.kind = PatternKind::kPartial;
-    else if (contiguous && !at_ideal) pattern.kind = PatternKind::kMisaligned;
+    // Where others of another kind cause the excess, the example tells whether these are aligned.
+    else if (contiguous && !at_ideal && (pattern.share > 0.95 || example == PatternKind::kMisaligned)) pattern.kind = PatternKind::kMisaligned;
     else if (pattern.kind == PatternKind::kMisaligned && at_ideal) pattern.kind = PatternKind::kCoalesced;
     if (pattern.kind == PatternKind::kUnknown && at_ideal) pattern.kind = PatternKind::kCoalesced;
 }

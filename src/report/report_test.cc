@@ -283,7 +283,7 @@ TEST(Terminal, VerboseShowsAnExampleWarp) {
     Style style;
     style.verbose = true;
     style.width = 120;
-    EXPECT_THAT(terminal_of(sample(), style), HasSubstr("example: block 0, warp 0, 32 lanes at 0x"));
+    EXPECT_THAT(terminal_of(sample(), style), HasSubstr("example: block 0, warp 1, 32 lanes at 0x"));
     EXPECT_THAT(terminal_of(sample(), style), HasSubstr(" +4096 +8192 +12288 …"));   // down a column
     EXPECT_THAT(terminal_of(sample(), {}), Not(HasSubstr("example:")));
 }

@@ -9,6 +9,7 @@ __global__ void strided(const float* a, float* out) { out[thread()] = a[5 * thre
 __global__ void records(const Record* r, float* out) { out[thread()] = r[thread()].mass * r[thread()].age; }
 __global__ void chunks(const float* a, float* out) {   // a thread walks 16 words of its own: no record
     float sum = 0;
+#pragma unroll 1
     for (int k = 0; k < 16; ++k) sum += a[16 * thread() + k];
     out[thread()] = sum;
 }
@@ -38,7 +39,7 @@ __global__ void reread(const float* a, float* out) {   // each warp of each bloc
 }
 __global__ void bank_stride(float* out) {
     __shared__ float words[1024];
-    words[threadIdx.x] = threadIdx.x;
+    for (int i = threadIdx.x; i < 1024; i += 256) words[i] = i;
     __syncthreads();
     out[thread()] = words[4 * threadIdx.x];
 }
@@ -56,7 +57,7 @@ __global__ void local(const int* pick, float* out, bool same) {
     mine[pick[same ? 0 : thread()] & 31] += 1;
     out[thread()] = mine[(pick[same ? 0 : thread()] + 1) & 31];
 }
-__global__ void atomic_one(int* out) { atomicAdd(out, threadIdx.x); }
+__global__ void atomic_one(const float* zero, int* out) { atomicAdd(out + int(zero[thread()]), 1); }   // the compiler can't know
 __global__ void atomic_some(int* out) { atomicAdd(out + threadIdx.x % 8 * 64, 1); }
 
 int main() {
@@ -88,7 +89,7 @@ int main() {
     constant_apart<<<8, 128>>>(out);
     local<<<8, 128>>>(pick, out, true);
     local<<<9, 128>>>(pick, out, false);
-    atomic_one<<<8, 128>>>((int*)out);
+    atomic_one<<<8, 128>>>(a, (int*)out);
     atomic_some<<<8, 128>>>((int*)out);
     return cudaDeviceSynchronize() == cudaSuccess ? 0 : 1;
 }
