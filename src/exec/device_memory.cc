@@ -33,8 +33,7 @@ constexpr uint64_t unit(Region region) {
 /// `file`: what is mapped, shared; -1: private memory.
 uint64_t reserve(uint64_t base, uint64_t bytes, int protection, int file = -1) {
     const int flags = (file < 0 ? MAP_PRIVATE | MAP_ANONYMOUS : MAP_SHARED) | MAP_NORESERVE;
-    void* p = mmap(reinterpret_cast<void*>(base), bytes, protection, flags | MAP_FIXED_NOREPLACE, file, 0);
-    if (p == MAP_FAILED) p = mmap(nullptr, bytes, protection, flags, file, 0);
+    void* p = mmap(reinterpret_cast<void*>(base), bytes, protection, flags, file, 0);
     return p == MAP_FAILED ? 0 : reinterpret_cast<uint64_t>(p);
 }
 
