@@ -191,7 +191,7 @@ exec::Machine Context::machine(const Occupancy& occupancy, uint64_t block_shared
     machine.block_turnaround = cycles(costs.block_turnaround, 0);
     machine.warp_launch = costs.warp_launch * gpu_.clock_mhz / 1000;
     machine.compute_capability = gpu_.compute_capability;
-    machine.pipe_cycles = {0, 32. / gpu_.fp32_lanes_per_sm, 32. / gpu_.fp64_lanes_per_sm, 32. / gpu_.special_lanes_per_sm};
+    machine.pipe_cycles = {0, 32. / gpu_.fp32_lanes_per_sm, 32. / gpu_.fp64_lanes_per_sm, 32. / gpu_.special_lanes_per_sm, 1. / gpu_.schedulers_per_sm};
     machine.shared_bytes_per_sm = uint32_t(std::max(occupancy.shared_config_bytes, block_shared_bytes));
     machine.global_latency = cycles(gpu_.l2_latency_ns, machine.global_latency);
     machine.shared_latency = cycles(gpu_.shared_latency_ns, machine.shared_latency);
@@ -223,6 +223,7 @@ Context::Simulated Context::simulate(const LaunchRequest& request, const KernelR
     work.fp32 = pipe(exec::Pipe::kFp32);
     work.fp64 = pipe(exec::Pipe::kFp64);
     work.special = pipe(exec::Pipe::kSpecial);
+    work.sequences = pipe(exec::Pipe::kSequence);
     if (accounting) {
         const memory::Busy busy = model_.busy();
         work.l1 = busy.l1;

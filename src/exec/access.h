@@ -75,9 +75,10 @@ public:
     virtual void on_block_end(uint64_t /*block*/, uint32_t /*sm*/, uint32_t /*block_slot*/, uint64_t /*time*/) {}
 };
 
-/// Units that some instructions pass through and that take fewer than all schedulers can issue.
-enum class Pipe : uint8_t { kNone, kFp32, kFp64, kSpecial };
-constexpr unsigned kPipes = 4;
+/// Units that some instructions pass through and that take fewer than all schedulers can issue. kSequence: the schedulers themselves, of what
+/// machine code makes of one instruction.
+enum class Pipe : uint8_t { kNone, kFp32, kFp64, kSpecial, kSequence };
+constexpr unsigned kPipes = 5;
 
 /// What the executor must know of a GPU; the emulator fills it from a description and the kernel's occupancy.
 struct Machine {

@@ -212,8 +212,8 @@ void Decoder::decode_function(uint32_t index) {
             steps[first].wait = waits_[index_];
             steps[first].cycles = cycles_[index_];
             const PipeUse use = pipe_use(function_->body[index_]);
-            steps[first].pipe = uint8_t(use.pipe) & 3;
-            steps[first].pipe_turns = use.turns & 63;
+            steps[first].pipe = uint8_t(use.pipe) & 7;
+            steps[first].pipe_turns = use.turns & 31;
             for (size_t s = first + 1; s < steps.size(); ++s) steps[s].cycles = 0;
         }
     }
@@ -359,21 +359,28 @@ void Decoder::find_waits() {
     }
     std::vector<uint32_t> ready(function_->registers.size(), 0);
     uint32_t now = 0;
-    for (uint32_t i = 0; i < body.size(); ++i) {
-        if (i == flow_->blocks[flow_->block_of[i]].begin) now += 64;  // a block starts with all results at hand
-        uint32_t at = now + 1;
-        for (const uint32_t r : sets[i].uses) {
-            waits_[i] |= slots_of[r];
-            at = std::max(at, ready[r]);
-        }
-        for (const uint32_t r : sets[i].definitions)
-            if (r != kNone) {
-                waits_[i] |= is_load(body[i]) ? slots_of[r] & ~(1u << slots_[i]) : slots_of[r];  // others in its own slot may come later
-                ready[r] = at + result_latency(body[i]);
+    const auto time_block = [&](const BasicBlock& block, bool again) {
+        for (uint32_t i = block.begin; i < block.end; ++i) {
+            uint32_t at = now + 1;
+            for (const uint32_t r : sets[i].uses) {
+                waits_[i] |= slots_of[r];
+                at = std::max(at, ready[r]);
             }
-        cycles_[i] = uint8_t(std::min<uint32_t>(at - now, 255));
-        if (i == flow_->blocks[flow_->block_of[i]].begin) cycles_[i] = 1;
-        now = at;
+            for (const uint32_t r : sets[i].definitions)
+                if (r != kNone) {
+                    waits_[i] |= is_load(body[i]) ? slots_of[r] & ~(1u << slots_[i]) : slots_of[r];  // others in its own slot may come later
+                    ready[r] = at + result_latency(body[i]);
+                }
+            cycles_[i] = i == block.begin && !again ? 1 : uint8_t(std::min<uint32_t>(at - now, 255));
+            now = at;
+        }
+    };
+    for (uint32_t b = 0; b < flow_->blocks.size(); ++b) {
+        const BasicBlock& block = flow_->blocks[b];
+        now += 64;  // a block starts with all results at hand
+        time_block(block, false);
+        // But a loop of one block with those of the turn before.
+        if (std::find(block.next.begin(), block.next.end(), b) != block.next.end()) time_block(block, true);
     }
 }
 

@@ -96,7 +96,7 @@ void Run::run_warp(Warp& w) {
             step.lane(operands, active);
             ++next;
         } else {
-            if ((piped[1] | piped[2] | piped[3]) != 0) settle_pipes();
+            if ((piped[1] | piped[2] | piped[3] | piped[4]) != 0) settle_pipes();
             next = step.handler(*this, step, active);
         }
     }

@@ -46,6 +46,8 @@ Kind kind_of(const Instruction& instruction, bool entry) {
             if (instruction.space == ptx::Space::kParam) return entry ? Kind::kReadOnlyLoad : Kind::kFence;
             return instruction.space == ptx::Space::kConst || instruction.has(Suffix::kNc) ? Kind::kReadOnlyLoad : Kind::kLoad;
         case Opcode::kSt: return is_ordered(instruction) || instruction.space == ptx::Space::kParam ? Kind::kFence : Kind::kStore;
+        case Opcode::kAtom:
+        case Opcode::kRed: return is_ordered(instruction) ? Kind::kFence : Kind::kStore;
         case Opcode::kTex:
         case Opcode::kTld4: return Kind::kReadOnlyLoad;
         case Opcode::kAlloca:
@@ -67,14 +69,18 @@ bool is_fp64(const Instruction& instruction) {
            std::find(instruction.types.begin(), instruction.types.end(), Type::kF64) != instruction.types.end();
 }
 
+bool is_atomic(const Instruction& instruction) { return instruction.opcode == Opcode::kAtom || instruction.opcode == Opcode::kRed; }
+
 struct Reach {
     ptx::Space space{};
     Operand base;
     uint32_t version = kNone;   // definition of the base register that the address uses
     int64_t begin = 0, end = 0;
+    bool atomic = false;        // keeps its place among all accesses
 };
 
 bool may_overlap(const Reach& a, const Reach& b) {
+    if (a.atomic || b.atomic) return true;
     if (a.space != b.space && a.space != ptx::Space::kGeneric && b.space != ptx::Space::kGeneric) return false;
     if (a.base == b.base && a.version == b.version) return a.begin < b.end && b.begin < a.end;
     return true;
@@ -177,11 +183,12 @@ private:
 
     static unsigned cycles_of(const Instruction& instruction) {
         const bool memory = (instruction.opcode == Opcode::kLd && instruction.space != ptx::Space::kParam) || instruction.opcode == Opcode::kLdu ||
-                            instruction.opcode == Opcode::kTex || instruction.opcode == Opcode::kTld4;
+                            instruction.opcode == Opcode::kTex || instruction.opcode == Opcode::kTld4 || instruction.opcode == Opcode::kAtom;
         return memory ? (instruction.space == ptx::Space::kShared || instruction.space == ptx::Space::kConst ? 30 : kMemoryCycles) : result_latency(instruction);
     }
 
     Reach reach_of(const Instruction& instruction) const {
+        if (is_atomic(instruction)) return {.space = ptx::Space::kGeneric, .atomic = true};
         const bool store = instruction.opcode == Opcode::kSt;
         const Operand& address = instruction.operands[store ? 0 : 1];
         const Operand& value = instruction.operands[store ? 1 : 0];
@@ -243,8 +250,11 @@ PipeUse pipe_use(const Instruction& instruction) {
     switch (instruction.opcode) {
         case Opcode::kSin: case Opcode::kCos: case Opcode::kEx2: case Opcode::kLg2: case Opcode::kRcp: case Opcode::kRsqrt: case Opcode::kSqrt:
         case Opcode::kTanh: return {Pipe::kSpecial, 1};
-        case Opcode::kDiv: return {Pipe::kSpecial, uint8_t(fp32 ? 1 : 3)};   // of integers: to float, its reciprocal, and back
-        case Opcode::kRem: return {Pipe::kSpecial, 3};
+        case Opcode::kDiv:
+        case Opcode::kRem:
+            if (fp32) return {Pipe::kSpecial, 1};
+            if (ptx::bits(instruction.types[0]) == 64) return {Pipe::kSequence, 28};   // of numbers that fit 32 bits
+            return {Pipe::kSequence, uint8_t(instruction.types[0] == Type::kS32 || instruction.types[0] == Type::kS16 ? 22 : 16)};
         case Opcode::kAdd: case Opcode::kSub: case Opcode::kMul: case Opcode::kFma: case Opcode::kMad: return {fp32 ? Pipe::kFp32 : Pipe::kNone, uint8_t(fp32)};
         default: return {};
     }

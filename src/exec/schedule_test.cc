@@ -56,7 +56,8 @@ TEST(Schedule, PipesOfInstructions) {
     is("fma.rn.f32 %f1, %f2, %f2, %f3;", Pipe::kFp32, 1);
     is("sin.approx.f32 %f1, %f2;", Pipe::kSpecial, 1);
     is("div.rn.f32 %f1, %f2, %f3;", Pipe::kSpecial, 1);
-    is("rem.u32 %r1, %r2, %r3;", Pipe::kSpecial, 3);
+    is("rem.u32 %r1, %r2, %r3;", Pipe::kSequence, 16);
+    is("div.s32 %r1, %r2, %r3;", Pipe::kSequence, 22);
     is("add.u32 %r1, %r2, %r3;", Pipe::kNone, 0);
 }
 

@@ -58,8 +58,8 @@ struct alignas(64) Step {
     uint8_t flags = 0;
     uint8_t cycles = 1;            ///< from the issue of the step before to this one's, by dependences alone
     uint8_t slot = 0;              ///< scoreboard slot of a load's destinations
-    uint8_t pipe : 2 = 0;          ///< a Pipe
-    uint8_t pipe_turns : 6 = 0;    ///< instructions of machine code that go through it
+    uint8_t pipe : 3 = 0;          ///< a Pipe
+    uint8_t pipe_turns : 5 = 0;    ///< instructions of machine code that go through it
 };
 static_assert(sizeof(Step) == 64);
 

@@ -33,6 +33,7 @@ void add_kernel_time(const gpu::Description& gpu, const KernelWork& work, profil
     const double sms = gpu.sms, peak = gpu.peak_bytes_per_second();
     const double most_sectors = ns * gpu.l2_clock_mhz / 1000 * gpu.l2_slices * parameter(gpu, "l2_peak_sectors", gpu.l2_bytes_per_clock_per_slice / 32.);
     const double launching = gpu.blocks_launched_per_clock > 0 ? double(work.blocks) / gpu.blocks_launched_per_clock : 0;
+    const double issue = double(work.warp_instructions) / gpu.schedulers_per_sm + work.sequences;
 
     launch.units = {
         {"dram", percent(work.dram_bytes * 1e9, ns * peak), percent(work.dram, cycles)},
@@ -41,8 +42,7 @@ void add_kernel_time(const gpu::Description& gpu, const KernelWork& work, profil
         {"l1", percent(work.l1, sms * elapsed), percent(work.l1, sms * cycles)},
         {"shared", percent(work.shared, sms * elapsed), percent(work.shared, sms * cycles)},
         {"constant", percent(work.constant, sms * elapsed), percent(work.constant, sms * cycles)},
-        {"issue", percent(double(work.warp_instructions), sms * gpu.schedulers_per_sm * elapsed),
-         percent(double(work.warp_instructions), sms * gpu.schedulers_per_sm * cycles)},
+        {"issue", percent(issue, sms * elapsed), percent(issue, sms * cycles)},
         {"link", percent(work.link, elapsed), percent(work.link, cycles)},
         {"block_launch", percent(launching, elapsed), percent(launching, cycles)},
         {"fp32", percent(work.fp32, sms * elapsed), percent(work.fp32, sms * cycles)},

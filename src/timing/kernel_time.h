@@ -27,6 +27,7 @@ struct KernelWork {
     // cycles for which a unit was taken up
     double l1 = 0, shared = 0, constant = 0;      ///< sums over SMs; l1 with shared memory's
     double fp32 = 0, fp64 = 0, special = 0;       ///< sums over SMs
+    double sequences = 0;                 ///< the same of all schedulers, by instructions that machine code makes many of
     double l2 = 0, l2_atomics = 0, dram = 0, link = 0;
     uint64_t l2_sectors = 0;              ///< crossings between L2's partitions too, as ncu counts
     double dram_bytes = 0;
