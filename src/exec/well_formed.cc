@@ -1,6 +1,7 @@
 #include "exec/well_formed.h"
 
 #include "ptx/lookup.h"
+#include "ptx/opcode.h"
 
 namespace lanescope::exec {
 namespace {
@@ -24,6 +25,21 @@ bool tensor_copy(const Instruction& i) {
     const bool waits = i.has(Suffix::kMbarrierCompleteTxBytes);
     const size_t tensor = i.operands[0].elements.size() > 1 ? 0 : 1;
     return i.operands[tensor].elements.size() > 1 && (!waits || (tensor == 1 && has(i, 3, {2})));
+}
+
+/// How many operands arithmetic has at least, with those that it writes.
+size_t arithmetic_operands(Opcode opcode) {
+    switch (opcode) {
+        case Opcode::kAbs: case Opcode::kNeg: case Opcode::kNot: case Opcode::kCnot: case Opcode::kPopc: case Opcode::kClz: case Opcode::kBfind: case Opcode::kBrev:
+        case Opcode::kRcp: case Opcode::kSqrt: case Opcode::kRsqrt: case Opcode::kSin: case Opcode::kCos: case Opcode::kLg2: case Opcode::kEx2: case Opcode::kTanh:
+        case Opcode::kCvt: case Opcode::kTestp: return 2;
+        case Opcode::kFma: case Opcode::kMad: case Opcode::kMad24: case Opcode::kMadc: case Opcode::kSad: case Opcode::kSelp: case Opcode::kSlct: case Opcode::kBfe:
+        case Opcode::kPrmt: case Opcode::kShf: case Opcode::kDp2a: case Opcode::kDp4a: case Opcode::kFns: case Opcode::kVmad: case Opcode::kVabsdiff2: case Opcode::kVabsdiff4:
+        case Opcode::kVadd2: case Opcode::kVadd4: case Opcode::kVavrg2: case Opcode::kVavrg4: case Opcode::kVmax2: case Opcode::kVmax4: case Opcode::kVmin2:
+        case Opcode::kVmin4: case Opcode::kVset2: case Opcode::kVset4: case Opcode::kVsub2: case Opcode::kVsub4: return 4;
+        case Opcode::kBfi: case Opcode::kLop3: return 5;
+        default: return 3;
+    }
 }
 
 bool typed(const Instruction& instruction) { return instruction.types[0] != ptx::Type::kNone && ptx::bits(instruction.types[0]) >= 8; }
@@ -68,7 +84,7 @@ bool well_formed(const Instruction& i, const ptx::Module& module, const ptx::Fun
         case Opcode::kTex: case Opcode::kTld4: case Opcode::kSuld: return has(i, 2, {1}) && i.operands[1].elements.size() > 1 && typed(i);
         case Opcode::kTxq: case Opcode::kSuq: return has(i, 2, {1});
         case Opcode::kSust: return has(i, 2, {0}) && i.operands[0].elements.size() > 1 && typed(i);
-        default: return i.operands.size() >= ptx::destination_count(i);
+        default: return i.operands.size() >= (ptx::class_of(i.opcode) == ptx::OpcodeClass::kArithmetic ? arithmetic_operands(i.opcode) : ptx::destination_count(i));
     }
 }
 
