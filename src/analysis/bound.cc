@@ -19,6 +19,7 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 12> kNames =
     {"fp32", "single precision"}, {"fp64", "double precision"}, {"special", "special functions"},
 }};
 
+constexpr double kFewWaves = 0.25;        ///< of the blocks that can be resident
 constexpr double kWorthNaming = 1;        ///< percent of peak
 
 std::string shares(const profile::Launch& launch, const std::string& name) {
@@ -44,6 +45,10 @@ std::string describe_bound(const profile::Launch& launch) {
     else if (launch.bound == "launch") out = "Bound by its launch: most of the time goes into starting it.";
     else if (launch.bound == "migration") out = "Bound by pages of managed memory on their way.";
     else out = fmt::format("Bound by {}: {}.", unit_name(launch.bound), shares(launch, launch.bound));
+    // Half-empty GPUs wait: say how many blocks there would be room for.
+    const auto waves = launch.metrics.find("launch__waves_per_multiprocessor"), blocks = launch.metrics.find("launch__grid_size");
+    if (launch.bound == "latency" && waves != launch.metrics.end() && blocks != launch.metrics.end() && waves->second > 0 && waves->second < kFewWaves)
+        out += fmt::format(" The GPU has room for {:.0f} such blocks at once, the launch has {:.0f}.", blocks->second / waves->second, blocks->second);
     if (!launch.second_bound.empty()) out += fmt::format(" Next is {}: {}.", unit_name(launch.second_bound), shares(launch, launch.second_bound));
     std::vector<profile::Unit> others;
     for (const profile::Unit& unit : launch.units)

@@ -16,6 +16,11 @@ TEST(Bound, NamesTheUnitItsShareAndTheNext) {
     launch.bound = "latency";
     launch.second_bound = "";
     EXPECT_EQ(describe_bound(launch), "Bound by latency: no unit is busy, more loads in flight would help.");
+    launch.metrics["launch__grid_size"] = 8;
+    launch.metrics["launch__waves_per_multiprocessor"] = 8.0 / 2112;   // 16 blocks on each of 132 SMs
+    EXPECT_EQ(describe_bound(launch), "Bound by latency: no unit is busy, more loads in flight would help. The GPU has room for 2112 such blocks at once, the launch has 8.");
+    launch.metrics["launch__waves_per_multiprocessor"] = 0.5;
+    EXPECT_EQ(describe_bound(launch), "Bound by latency: no unit is busy, more loads in flight would help.");
 }
 
 TEST(Bound, BandwidthIsUsefulBytesOverTimeBesideThePeak) {

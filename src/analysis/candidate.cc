@@ -22,6 +22,7 @@ constexpr ChangeText kTexts[] = {
     {ChangeKind::kTableInGlobal, "table_in_global", "table in global memory", "keep the table that lanes index differently in global memory, where L1 serves it"},
     {ChangeKind::kArrayInShared, "array_in_shared", "array in shared memory", "keep the thread's array in shared memory, word k of lane i at 32 k + i"},
     {ChangeKind::kCombine, "combined_atomics", "combined atomics", "combine the lanes of one address in the warp first (__reduce_add_sync, __match_any_sync), then one atomic for them"},
+    {ChangeKind::kSharedBins, "shared_bins", "bins in shared memory", "let each block update an array of its own in shared memory, and add that to the one in global memory at its end"},
 };
 
 }  // namespace

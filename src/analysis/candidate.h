@@ -31,6 +31,7 @@ enum class ChangeKind : uint8_t {
     kTableInGlobal,       ///< a constant table that lanes index differently, in global memory
     kArrayInShared,       ///< a thread's array, in shared memory
     kCombine,             ///< atomics of one address combined in the warp first
+    kSharedBins,          ///< atomics on a small array: each block has its own in shared memory and adds it up at its end
 };
 
 struct Field {

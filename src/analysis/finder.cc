@@ -120,7 +120,7 @@ private:
                 groups[{site.region.begin, uint64_t(std::abs(site.stride))}].push_back(&site);
         for (const auto& [key, group] : groups) {
             const uint64_t stride = key.second;
-            const bool walked = std::any_of(group.begin(), group.end(), [](const Site* site) { return 2 * site->count("walking_requests") > site->count("strided_requests"); });
+            const bool walked = std::any_of(group.begin(), group.end(), [](const Site* site) { return 3 * site->count("walking_requests") > site->count("strided_requests"); });
             if (stride <= kLongestRecord && !walked) {
                 records(group, stride);
             } else if (stride > kLongestRecord && walks_columns(group)) {
@@ -327,6 +327,24 @@ private:
             lanes += site.count("sectors");
         }
         if (!shared_address.empty()) add(change(ChangeKind::kCombine, shared_address), 32 * lanes);
+        shared_bins();
+    }
+
+    /// Small arrays that nothing but reductions touches: a block can have its own. Worth it where a block updates each word more than once.
+    void shared_bins() {
+        std::map<uint64_t, std::vector<const Site*>> regions;
+        for (const Site& site : sites_)
+            if (site.in("global") && site.region.bytes != 0 && !site.region.host) regions[site.region.begin].push_back(&site);
+        const double blocks = double(launch_.grid[0]) * launch_.grid[1] * launch_.grid[2];
+        for (const auto& [begin, all] : regions) {
+            const uint64_t bytes = all[0]->region.bytes;
+            double lanes = 0;
+            for (const Site* site : all) lanes += site->access->operation == "reduction" ? site->count("threads") : -1e300;
+            if (lanes < 2 * blocks * double(bytes / all[0]->access->bytes) || around_.shared_bytes + bytes > around_.most_shared_bytes) continue;
+            Candidate bins = change(ChangeKind::kSharedBins, all);
+            bins.more_shared_bytes = uint32_t(bytes);
+            add(bins, 32 * lanes);
+        }
     }
 
     void cache_policies() {

@@ -193,12 +193,28 @@ TEST(Candidates, AtomicsOfOneAddressAreCombined) {
     EXPECT_THAT(candidates(launch_of({same}), around()), IsEmpty()) << "the compiler has combined them";
 }
 
+TEST(Candidates, ASmallArrayOfCountersGoesIntoSharedMemory) {
+    profile::Access bins = strided("reduction", 0, 8);       // no two lanes on one address
+    bins.metrics["threads"] = 1 << 20;
+    profile::Launch launch = launch_of({bins});
+    Surroundings small = around();
+    small.region = [](uint64_t) { return Surroundings::Region{kBase, 1024, false}; };
+    const auto found = candidates(launch, small);
+    ASSERT_THAT(kinds(found), ElementsAre(ChangeKind::kSharedBins));
+    EXPECT_EQ(found[0].more_shared_bytes, 1024u);
+    launch.grid[0] = 1 << 13;                                // 128 updates a block, for 256 words
+    EXPECT_THAT(candidates(launch, small), IsEmpty()) << "adding up would cost as much";
+    EXPECT_THAT(candidates(launch_of({bins}), around()), IsEmpty()) << "1 MiB has no room";
+    bins.operation = "atomic";
+    EXPECT_THAT(candidates(launch_of({bins}), small), IsEmpty()) << "the old values are used";
+}
+
 TEST(Texts, EveryChangeHasOne) {
     for (const ChangeText& text : change_texts()) {
         EXPECT_EQ(find_change(text.key), &text);
         EXPECT_EQ(&text_of(text.kind), &text);
     }
-    EXPECT_EQ(change_texts().size(), size_t(ChangeKind::kCombine) + 1);
+    EXPECT_EQ(change_texts().size(), size_t(ChangeKind::kSharedBins) + 1);
     EXPECT_EQ(find_change("magic"), nullptr);
 }
 

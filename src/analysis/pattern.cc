@@ -302,8 +302,8 @@ PatternKind kind_of(std::string_view label) {
 
 namespace {
 
-/// A thread walks a chunk of its own.
-bool walks(const profile::Access& access) { return 2 * counter(access, "walking_requests") > counter(access, "strided_requests"); }
+/// A thread walks a chunk of its own, in two steps or more.
+bool walks(const profile::Access& access) { return 3 * counter(access, "walking_requests") > counter(access, "strided_requests"); }
 
 /// Strided accesses of one launch with one stride whose examples lie inside the same record (less than a stride apart) use its fields.
 void find_records(std::vector<std::pair<profile::Access*, Pattern>>& accesses) {

@@ -120,6 +120,9 @@ int explain(const std::string& name, const Outputs& outputs) {
     for (const analysis::ChangeText& text : analysis::change_texts())
         if (text.key == name || text.name == name || text.name == spaced)
             out += paint(style, Color::kBold, text.name) + "\n  " + report::wrap(fmt::format("a change that is tried by replaying the launch: {}", text.how), style.width - 2, 2) + "\n";
+    if (out.empty())   // as a report prints it, with its numbers: "strided 4096 B"
+        if (const analysis::PatternText& text = analysis::text_of(analysis::kind_of(name)); text.kind != analysis::PatternKind::kUnknown && name.find_first_of("0123456789") != std::string::npos)
+            out = pattern_text(style, text);
     if (out.empty()) {
         std::string message = fmt::format("'{}' is no metric, pattern or change", name);
         const auto similar = profile::similar_names(name);

@@ -54,6 +54,7 @@ uint32_t Relayout::access(const memory::Access& access, uint32_t instruction, ui
         case ChangeKind::kTile: return global ? through_tile(access, named(instruction)) : model_.access(access);
         case ChangeKind::kWiden: return global && named(instruction) ? widened(access, instruction) : model_.access(access);
         case ChangeKind::kCombine: return global && named(instruction) ? combined(access) : model_.access(access);
+        case ChangeKind::kSharedBins: return global && named(instruction) ? in_bins(access) : model_.access(access);
         case ChangeKind::kTableInGlobal: return named(instruction) && access.space == memory::Space::kConst ? table(access) : model_.access(access);
         case ChangeKind::kArrayInShared: return access.space == memory::Space::kLocal ? in_shared(access, warp) : model_.access(access);
         case ChangeKind::kReadOnly:
@@ -230,6 +231,48 @@ uint32_t Relayout::combined(const memory::Access& access) {
         if (first) changed.active |= 1u << lane;
     });
     return model_.access(changed);
+}
+
+/// The block's own array, and which of its words there is something to add to.
+uint32_t Relayout::in_bins(const memory::Access& access) {
+    const size_t block = size_t(access.sm) * kSlotsPerSm + access.block_slot;
+    if (block >= touched_.size()) touched_.resize(block + 1);
+    std::vector<bool>& touched = touched_[block];
+    touched.resize(change_.bytes / access.bytes + 1);
+    update_ = access;
+    memory::Access changed = access;
+    changed.space = memory::Space::kShared;
+    changed.addresses = addresses_.data();
+    each_lane(access.active, [&](unsigned lane) {
+        addresses_[lane] = access.addresses[lane] - change_.begin;
+        if (inside(access.addresses[lane])) touched[addresses_[lane] / access.bytes] = true;
+    });
+    return model_.access(changed);
+}
+
+/// A warp takes 32 words at a time: a conflict-free load and a reduction of those that are not zero.
+void Relayout::add_up(memory::Access access, std::vector<bool>& touched) {
+    access.addresses = addresses_.data();
+    for (size_t first = 0; first < touched.size(); first += kLanes) {
+        access.active = 0;
+        for (size_t lane = 0; lane < kLanes && first + lane < touched.size(); ++lane) {
+            access.active |= uint32_t(touched[first + lane]) << lane;
+            addresses_[lane] = change_.begin + (first + lane) * access.bytes;
+        }
+        if (access.active != 0) model_.access(access);
+    }
+    touched.clear();
+}
+
+void Relayout::block_ends(uint32_t sm, uint32_t block_slot, uint64_t time) {
+    finish(sm, time);
+    const size_t block = size_t(sm) * kSlotsPerSm + block_slot;
+    if (block >= touched_.size() || touched_[block].empty()) return;
+    memory::Access update = update_;
+    update.sm = sm;
+    update.block_slot = block_slot;
+    update.time = time;
+    add_up(update, touched_[block]);
 }
 
 uint32_t Relayout::table(const memory::Access& access) {

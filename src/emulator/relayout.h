@@ -18,8 +18,8 @@ public:
 
     /// Hands one access, or those that it becomes, to the model; `instruction` is its site. Returns as Model::access does.
     uint32_t access(const memory::Access& access, uint32_t instruction, uint32_t warp);
-    /// A block of the SM has ended: its stores that waited until `time` are done.
-    void finish(uint32_t sm, uint64_t time);
+    /// A block of the SM has ended: its stores that waited are done, what it has counted is added up.
+    void block_ends(uint32_t sm, uint32_t block_slot, uint64_t time);
 
 private:
     static constexpr uint32_t kLanes = 32;
@@ -38,7 +38,11 @@ private:
     uint32_t widened(const memory::Access& access, uint32_t instruction);
     uint32_t combined(const memory::Access& access);
     uint32_t through_tile(const memory::Access& access, bool turned);
+    /// Stores that have waited for their tiles until `time`.
+    void finish(uint32_t sm, uint64_t time);
     uint32_t table(const memory::Access& access);
+    uint32_t in_bins(const memory::Access& access);
+    void add_up(memory::Access access, std::vector<bool>& touched);
     uint32_t in_shared(const memory::Access& access, uint32_t warp);
 
     analysis::Candidate change_;
@@ -61,6 +65,8 @@ private:
         double issued = 0;                        ///< when the warps that went on are out of the way of the next
     };
     std::vector<Tile> tiles_;                     ///< by SM and block slot
+    std::vector<std::vector<bool>> touched_;      ///< by SM and block slot, word of the bins
+    memory::Access update_;                       ///< one of those that now update shared memory
     double turn_cycles_;                          ///< of a scheduler's time, for each access through a tile
     std::vector<std::priority_queue<Store>> waiting_;   ///< by SM: for the tiles of their blocks
     Addresses addresses_{};

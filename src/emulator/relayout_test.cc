@@ -33,7 +33,7 @@ public:
         return relayout_.access(access, instruction, 0);
     }
     void load(uint32_t bytes, uint64_t first, uint64_t stride, uint32_t instruction = 0) { access(memory::Space::kGlobal, memory::Operation::kLoad, bytes, first, stride, instruction); }
-    void block_ends(uint64_t time) { relayout_.finish(0, time); }
+    void block_ends(uint64_t time) { relayout_.block_ends(0, 0, time); }
     const memory::Counters& counts(uint32_t instruction = 0) const { return model_.sites()[instruction]; }
 
 private:
@@ -97,6 +97,20 @@ TEST(Relayout, AStoreWaitsForTheTileOfItsBlock) {
     EXPECT_EQ(changed.counts().sectors, 0u);       // not yet
     changed.block_ends(quick + wait);
     EXPECT_EQ(changed.counts().sectors, 4u);
+}
+
+// 8 × 32 lanes count in 8 words of shared memory; at the block's end one request adds these up, which lie in one sector.
+TEST(Relayout, BlocksCountInSharedMemoryFirst) {
+    Candidate bins = change(ChangeKind::kSharedBins);
+    bins.bytes = 1024;
+    Changed changed(bins);
+    for (uint64_t time = 0; time < 8; ++time) changed.access(memory::Space::kGlobal, memory::Operation::kReduction, 4, kBase + 4 * time, 0, 0, time);
+    EXPECT_EQ(changed.counts().sectors, 0u);
+    EXPECT_GE(changed.counts().wavefronts, 8u);
+    changed.block_ends(100);
+    EXPECT_EQ(changed.counts().sectors, 1u);
+    changed.block_ends(200);
+    EXPECT_EQ(changed.counts().sectors, 1u) << "once";
 }
 
 // Each word of a chunk has one place: a warp's 64 words a lane fill 64 × 32 × 4 B = 256 sectors, none twice.

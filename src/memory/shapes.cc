@@ -47,8 +47,8 @@ void Shapes::add(const uint64_t* addresses, uint32_t active, uint32_t bytes) {
             ++strided;
             const uint64_t apart = uint64_t(stride < 0 ? -stride : stride), place = base % apart;
             stride_bytes += apart;
-            walking += place_ != ~uint64_t(0) && place != place_;
-            place_ = place;
+            if (strided == 1) place_ = place;
+            walking += place != place_;
         }
     } else if (active == ~0u && periodic(breaks(addresses, bytes))) {
         ++rows;

@@ -14,7 +14,7 @@ struct Shapes {
     uint64_t reversed = 0;        ///< neighbouring words in falling order
     uint64_t strided = 0;         ///< another constant distance
     uint64_t stride_bytes = 0;    ///< sum over the strided requests of the distance's absolute value
-    uint64_t walking = 0;         ///< of the strided ones: begin elsewhere within the distance than the one before (records: never)
+    uint64_t walking = 0;         ///< of the strided ones: begin elsewhere within the distance than the first did (records: never)
     uint64_t rows = 0;            ///< 2, 4, 8 or 16 lanes each of neighbouring words, the groups apart (full warps only)
     uint64_t groups = 0;          ///< 2, 4, 8 or 16 lanes each at one address (full warps only)
     uint64_t irregular = 0;       ///< none of these
@@ -23,7 +23,7 @@ struct Shapes {
     void add(const uint64_t* addresses, uint32_t active, uint32_t bytes);
 
 private:
-    uint64_t place_ = ~uint64_t(0);   ///< of the last strided request within its distance
+    uint64_t place_ = ~uint64_t(0);   ///< of the first strided request within its distance
 };
 
 }  // namespace lanescope::memory

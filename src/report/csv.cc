@@ -6,6 +6,8 @@
 #include <map>
 #include <set>
 
+#include <nlohmann/json.hpp>
+
 #include "profile/catalogue.h"
 
 namespace lanescope::report {
@@ -52,18 +54,21 @@ std::string_view unit_of(const std::string& name) {
 
 std::string ncu_csv(const profile::Profile& profile) {
     const std::vector<std::string> metrics = columns_of(profile);
-    std::vector<std::string> names = {"ID", "Process Name", "Kernel Name", "Context", "Stream", "Block Size", "Grid Size", "Device", "CC"};
+    std::vector<std::string> names = {"ID", "Process ID", "Process Name", "Host Name", "Kernel Name", "Context", "Stream", "Block Size", "Grid Size", "Device", "CC"};
     std::vector<std::string> units(names.size());
     const std::string program = profile.argv.empty() ? "" : profile.argv[0].substr(profile.argv[0].rfind('/') + 1);
     for (const std::string& metric : metrics) {
         names.push_back(metric);
         units.emplace_back(unit_of(metric));
     }
+    const auto gpu = nlohmann::json::parse(profile.gpu_json, nullptr, false);
+    const int number = gpu.is_object() && gpu.contains("compute_capability") && gpu["compute_capability"].is_number() ? gpu["compute_capability"].get<int>() : 0;
+    const std::string capability = number == 0 ? "" : fmt::format("{}.{}", number / 10, number % 10);
     std::string out;
     row(out, names);
     row(out, units);
     for (const Launch& launch : profile.launches) {
-        std::vector<std::string> fields = {std::to_string(launch.index), program, launch.kernel, "1", std::to_string(launch.stream), dims(launch.block), dims(launch.grid), "0", ""};
+        std::vector<std::string> fields = {std::to_string(launch.index), "0", program, "127.0.0.1", launch.kernel, "1", std::to_string(launch.stream), dims(launch.block), dims(launch.grid), "0", capability};
         for (const std::string& metric : metrics) {
             const auto at = launch.metrics.find(metric);
             fields.push_back(at == launch.metrics.end() ? "" : profile::number(at->second));

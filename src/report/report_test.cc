@@ -183,8 +183,8 @@ TEST(Csv, EveryRowHasTheFieldsOfItsHead) {
 
 TEST(Csv, InNsightComputesLayout) {
     const std::string table = ncu_csv(sample());
-    EXPECT_TRUE(table.starts_with("\"ID\",\"Process Name\",\"Kernel Name\",\"Context\",\"Stream\",\"Block Size\",\"Grid Size\",\"Device\",\"CC\","));
-    EXPECT_THAT(table, HasSubstr("\"0\",\"copy\",\"copy(const float*, float*)\",\"1\",\"0\",\"(128, 1, 1)\",\"(25, 1, 1)\""));
+    EXPECT_TRUE(table.starts_with("\"ID\",\"Process ID\",\"Process Name\",\"Host Name\",\"Kernel Name\",\"Context\",\"Stream\",\"Block Size\",\"Grid Size\",\"Device\",\"CC\","));
+    EXPECT_THAT(table, HasSubstr("\"0\",\"0\",\"copy\",\"127.0.0.1\",\"copy(const float*, float*)\",\"1\",\"0\",\"(128, 1, 1)\",\"(25, 1, 1)\""));
 }
 
 TEST(Csv, InNvprofsLayout) {

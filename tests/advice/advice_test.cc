@@ -76,7 +76,7 @@ TEST_P(AdvisedProgram, GainsWhatWasPredicted) {
 
 INSTANTIATE_TEST_SUITE_P(Examples, AdvisedProgram,
                          ::testing::Values("tile_staging", "structure_of_arrays", "blocked_arrays", "interleaved_threads", "shared_padding", "shared_swizzle", "wider_access", "read_only_path", "device_memory", "array_in_shared",
-                                           "combined_atomics", "table_in_global"),
+                                           "combined_atomics", "table_in_global", "shared_bins"),
                          [](const auto& each) { return std::string(each.param); });
 
 // Measured on an H200, these gain nothing (docs/records/advice-h200.md): they are tried, and not advised.
