@@ -189,7 +189,7 @@ TEST(Pipes, TakeTheirTime) {
 TEST(Malformed, MissingOperandsAreFaultsWhenExecuted) {
     for (const char* text : {"ld.global.u32 %r1;", "st.global.u32 [%rd1];", "bra;", "bar.red.popc.u32;", "shfl.sync.up.b32 %r1;", "mov.u32 %r1;",
                              "atom.global.cas.b32 %r1, [%rd1], %r2;", "mbarrier.init.b64;", "cp.async.ca.shared.global [%r1];", "brx.idx %r1;",
-                             "tex.2d.v4.f32.f32 %r1;", "bfi.b32 %r1, %r2, 1, 1;", "fma.rn.f32 %f1, %f2, %f3;", "ldmatrix.sync.aligned.m8n8.x1.shared.b16;"}) {
+                             "tex.2d.v4.f32.f32 %r1;", "bfi.b32 %r1, %r2, 1, 1;", "fma.rn.f32 %f1, %f2, %f3;", "mul.lo.s32 39, %r1, %r2;", "mul.lo.s32 %r1, %r1, %r1, %r2;", "ldmatrix.sync.aligned.m8n8.x1.shared.b16;"}) {
         PtxRun run(kernel(text));
         if (run.program == nullptr) continue;
         const GridResult result = run.argument(uint64_t(0)).argument(uint64_t(0)).launch({1}, {32});

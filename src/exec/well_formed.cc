@@ -1,5 +1,7 @@
 #include "exec/well_formed.h"
 
+#include <algorithm>
+
 #include "ptx/lookup.h"
 #include "ptx/opcode.h"
 
@@ -40,6 +42,26 @@ size_t arithmetic_operands(Opcode opcode) {
         case Opcode::kBfi: case Opcode::kLop3: return 5;
         default: return 3;
     }
+}
+
+bool has_optional_operand(Opcode opcode) {
+    switch (opcode) {
+        case Opcode::kSetp: case Opcode::kSet: case Opcode::kMin: case Opcode::kMax: case Opcode::kCvt: case Opcode::kCvtPack: case Opcode::kLop3: case Opcode::kVadd:
+        case Opcode::kVsub: case Opcode::kVabsdiff: case Opcode::kVmin: case Opcode::kVmax: case Opcode::kVset: case Opcode::kVshl: case Opcode::kVshr: return true;
+        default: return false;
+    }
+}
+
+bool writable(const Operand& operand) {
+    if (operand.kind == Operand::Kind::kVector || operand.kind == Operand::Kind::kPair) return std::all_of(operand.elements.begin(), operand.elements.end(), writable);
+    return operand.kind == Operand::Kind::kRegister || operand.kind == Operand::Kind::kSink;
+}
+
+/// As many operands as its instruction has, and what it writes can be written.
+bool arithmetic(const Instruction& i) {
+    const size_t least = arithmetic_operands(i.opcode), written = ptx::destination_count(i);
+    if (i.operands.size() < least || i.operands.size() > least + has_optional_operand(i.opcode)) return false;
+    return std::all_of(i.operands.begin(), i.operands.begin() + ptrdiff_t(written), writable);
 }
 
 bool typed(const Instruction& instruction) { return instruction.types[0] != ptx::Type::kNone && ptx::bits(instruction.types[0]) >= 8; }
@@ -84,7 +106,7 @@ bool well_formed(const Instruction& i, const ptx::Module& module, const ptx::Fun
         case Opcode::kTex: case Opcode::kTld4: case Opcode::kSuld: return has(i, 2, {1}) && i.operands[1].elements.size() > 1 && typed(i);
         case Opcode::kTxq: case Opcode::kSuq: return has(i, 2, {1});
         case Opcode::kSust: return has(i, 2, {0}) && i.operands[0].elements.size() > 1 && typed(i);
-        default: return i.operands.size() >= (ptx::class_of(i.opcode) == ptx::OpcodeClass::kArithmetic ? arithmetic_operands(i.opcode) : ptx::destination_count(i));
+        default: return ptx::class_of(i.opcode) == ptx::OpcodeClass::kArithmetic ? arithmetic(i) : i.operands.size() >= ptx::destination_count(i);
     }
 }
 

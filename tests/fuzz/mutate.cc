@@ -1,7 +1,7 @@
-// A fuzz target without libFuzzer, so that any compiler and every sanitizer can run it: NAME_fuzz SECONDS CORPUS.
+// A fuzz target without libFuzzer, so that any compiler and every sanitizer can run it: NAME_fuzz SECONDS CORPUS [SEED].
 //
 // Each file of the corpus as it is, then changed ones until the time is up: bits, bytes, pieces taken out, doubled or taken from another
-// file. The changes are the same in every run; only how many are made depends on the machine. What the target does not survive is kept in
+// file. The changes of a seed are the same in every run; only how many are made depends on the machine. What the target does not survive is kept in
 // ./NAME_fuzz.failed.
 #include <fcntl.h>
 #include <unistd.h>
@@ -51,7 +51,7 @@ void run(std::string next) {
 
 class Mutator {
 public:
-    explicit Mutator(const std::vector<std::string>& corpus) : corpus_(corpus) {}
+    Mutator(const std::vector<std::string>& corpus, uint64_t seed) : corpus_(corpus), random_(seed) {}
     std::string next() {
         std::string text = any();
         for (size_t rest = 1 + below(6); rest != 0; --rest) change(text);
@@ -81,13 +81,13 @@ private:
         }
     }
     const std::vector<std::string>& corpus_;
-    std::mt19937_64 random_{42};
+    std::mt19937_64 random_;
 };
 
 }  // namespace
 
 int main(int argc, char** argv) {
-    if (argc != 3) return 2;
+    if (argc != 3 && argc != 4) return 2;
     kept = std::filesystem::path(argv[0]).filename().string() + ".failed";
     for (const int signal : {SIGALRM, SIGABRT, SIGSEGV, SIGBUS, SIGFPE, SIGILL}) {
         struct sigaction before {};
@@ -103,7 +103,7 @@ int main(int argc, char** argv) {
     if (corpus.empty()) return 2;
     std::sort(corpus.begin(), corpus.end());
     for (const std::string& each : corpus) run(each);
-    Mutator mutator(corpus);
+    Mutator mutator(corpus, argc == 4 ? std::strtoull(argv[3], nullptr, 10) : 42);
     const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(std::atoi(argv[1]));
     uint64_t count = 0;
     for (; std::chrono::steady_clock::now() < end; ++count) run(mutator.next());
