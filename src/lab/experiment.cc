@@ -106,13 +106,14 @@ private:
     }
 
     Run read_run(const toml::table& table) {
-        allow(table, {"name", "l1", "caches", "quick", "full"});
+        allow(table, {"name", "l1", "caches", "quick", "full", "full_emulated"});
         Run run;
         run.name = text(table, "name", false);
         run.l1 = one_of(table, "l1", {"on", "off"});
         run.warm = one_of(table, "caches", {"cold", "warm"}) == "warm";
         run.quick = texts(table, "quick", true);
         run.full = table.contains("full") ? texts(table, "full", true) : run.quick;
+        run.full_emulated = table.contains("full_emulated") ? texts(table, "full_emulated", true) : run.full;
         return run;
     }
     Column read_column(const toml::table& table) {

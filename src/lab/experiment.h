@@ -20,6 +20,7 @@ struct Run {
     std::string l1;                       ///< "on", "off" or empty: the GPU's default
     bool warm = false;                    ///< caches kept between kernels
     std::vector<std::string> quick, full; ///< the program's arguments
+    std::vector<std::string> full_emulated;  ///< of --full on an emulated GPU, where repeating changes nothing and size takes time
 };
 
 struct Column {

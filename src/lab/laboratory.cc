@@ -153,6 +153,15 @@ std::vector<Row> cases_of(const RunOutcome& outcome, const std::string& run, std
     return cases;
 }
 
+namespace {
+
+const std::vector<std::string>& arguments_of(const Run& run, const Options& options) {
+    if (!options.full) return run.quick;
+    return options.backend == "emulated" ? run.full_emulated : run.full;
+}
+
+}  // namespace
+
 ExperimentResult run(const Experiment& experiment, const Options& options, const Runner& runner) {
     ExperimentResult result{&experiment, options.backend, options.full, {}};
     const std::vector<std::string> names = names_in(experiment);
@@ -163,7 +172,7 @@ ExperimentResult run(const Experiment& experiment, const Options& options, const
         const auto begin = std::chrono::steady_clock::now();
         for (const Run& run : experiment.runs) {
             if (options.progress) options.progress(experiment, gpu, run);
-            base::Result<RunOutcome> outcome = runner({experiment.program, options.full ? run.full : run.quick, gpu, options.backend, run.l1, run.warm, names});
+            base::Result<RunOutcome> outcome = runner({experiment.program, arguments_of(run, options), gpu, options.backend, run.l1, run.warm, names});
             if (!outcome) {
                 here.errors.insert(here.errors.end(), outcome.errors().begin(), outcome.errors().end());
                 continue;

@@ -106,6 +106,29 @@ TEST(Run, AFailedRunIsReportedAndItsClaimsAreUndecided) {
     EXPECT_THAT(terminal(result, {}), HasSubstr("no such compiler"));
 }
 
+TEST(Run, TheFullSizeIsAnotherOnAnEmulatedGpuIfTheExperimentSaysSo) {
+    const auto asked = [](std::string_view more, bool full, const char* backend) {
+        std::string text(kToml);
+        text.insert(text.find("full  = "), more);
+        const auto experiment = parse(text, "experiment.toml");
+        EXPECT_TRUE(experiment.ok());
+        Options options;
+        options.gpus = {"t4"};
+        options.full = full;
+        options.backend = backend;
+        std::vector<std::string> arguments;
+        run(*experiment, options, [&](const RunRequest& request) -> base::Result<RunOutcome> {
+            arguments = request.arguments;
+            return outcome();
+        });
+        return arguments.at(0);
+    };
+    EXPECT_EQ(asked("full_emulated = [\"n=256\"]\n", false, "emulated"), "n=64");
+    EXPECT_EQ(asked("full_emulated = [\"n=256\"]\n", true, "emulated"), "n=256");
+    EXPECT_EQ(asked("full_emulated = [\"n=256\"]\n", true, "hardware"), "n=1024");
+    EXPECT_EQ(asked("", true, "emulated"), "n=1024");
+}
+
 TEST(ExperimentFile, ErrorsHaveTheirPlaceEvenInsideAnExpression) {
     const auto errors_of = [](std::string_view find, std::string_view replace) {
         std::string text(kToml);
