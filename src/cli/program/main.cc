@@ -211,7 +211,7 @@ int main(int argc, char** argv) {
     lab_command.add_option("--backend", lab.backend, "Emulate, or measure on this machine's GPU (default: emulated)")
         ->check(CLI::IsMember({"emulated", "hardware"}))->option_text("emulated|hardware");
     bool quick = false;
-    auto* full = lab_command.add_flag("--full", lab.full, "The sizes of a real measurement");
+    auto* full = lab_command.add_flag("--full", lab.full, "The sizes of a real measurement; on an emulated GPU as large as takes minutes");
     lab_command.add_flag("--quick", quick, "Small sizes, for emulation and CI (default)")->excludes(full);
     lab_command.add_option("-j,--jobs", lab.jobs, "Emulated experiments that run at once (default: 1)")->check(CLI::Range(1u, 256u))->option_text("N");
     lab_command.add_flag("-q,--quiet", outputs.quiet, "Nothing on the terminal");
