@@ -156,17 +156,17 @@ void Run::end_block(Block& b) {
             b.active = false;
             return;
         }
-        for (Block* other : b.cluster->blocks) freed.push_back({time, other->sm, other->slot});
+        for (Block* other : b.cluster->blocks) freed.push_back({time, other->sm, other->slot, other->sm});
         b.active = false;
         return;
     }
     b.active = false;
-    freed.push_back({time, b.sm, b.slot});
+    freed.push_back({time, b.sm, b.slot, b.sm});
 }
 
 // Free slots take the next blocks in the order in which they became free; the GPU starts so many blocks a cycle at most.
 void Run::start_blocks() {
-    std::sort(freed.begin(), freed.end(), [](const FreeSlot& a, const FreeSlot& b) { return std::tie(a.time, a.slot, a.sm) < std::tie(b.time, b.slot, b.sm); });
+    std::sort(freed.begin(), freed.end(), [](const FreeSlot& a, const FreeSlot& b) { return std::tie(a.time, a.slot, a.turn) < std::tie(b.time, b.slot, b.turn); });
     const double cycles_per_block = machine.blocks_launched_per_clock > 0 ? 1 / machine.blocks_launched_per_clock : 0;
     const uint64_t group = launch.cluster.count();
     size_t used = 0;
@@ -209,8 +209,11 @@ void Run::advance(Sm& s, uint64_t until) {
 }
 
 void Run::run() {
-    for (uint32_t slot = 0; slot < machine.resident_blocks && freed.size() < blocks; ++slot)
-        for (uint32_t s = 0; s < sms.size() && freed.size() < blocks; ++s) freed.push_back({0, s, slot});
+    const auto count = uint32_t(sms.size());
+    for (uint32_t slot = 0; slot < machine.resident_blocks && freed.size() < blocks; ++slot) {
+        const uint32_t from = slot < 2 || freed.size() + count > blocks ? 0 : machine.third_round_sm;
+        for (uint32_t s = 0; s < count && freed.size() < blocks; ++s) freed.push_back({0, (s + from) % count, slot, s});
+    }
     start_blocks();
     const auto start = std::chrono::steady_clock::now();
     uint64_t now = 0;

@@ -141,6 +141,7 @@ struct Sm {
 struct FreeSlot {
     uint64_t time = 0;                       ///< since when
     uint32_t sm = 0, slot = 0;
+    uint32_t turn = 0;                       ///< among slots of one round that are free since the same time
 };
 
 struct CachedRange {

@@ -125,14 +125,18 @@ uint32_t L2Cache::touch(uint64_t line, uint32_t set, uint32_t partition, uint64_
     return slot;
 }
 
-double L2Cache::fill(uint32_t slot, uint32_t wanted, uint32_t site, uint64_t now, bool with_neighbours) {
+uint32_t L2Cache::with_neighbours(uint32_t sectors) const {
+    uint32_t out = sectors;
+    for (uint32_t first = 0; first < kSectorsPerLine; first += neighbours_) {
+        const uint32_t group = ((1u << neighbours_) - 1) << first;
+        if (sectors & group) out |= group;
+    }
+    return out & kAllSectors;
+}
+
+double L2Cache::fill(uint32_t slot, uint32_t wanted, uint32_t site, uint64_t now, bool by_granularity) {
     Line& line = lines_[slot];
-    uint32_t fetched = wanted;
-    if (with_neighbours)
-        for (uint32_t first = 0; first < kSectorsPerLine; first += neighbours_) {
-            const uint32_t group = ((1u << neighbours_) - 1) << first;
-            if (wanted & group) fetched |= group & ~uint32_t(line.partial);
-        }
+    uint32_t fetched = by_granularity ? with_neighbours(wanted) & (wanted | ~uint32_t(line.partial)) : wanted;
     fetched &= ~uint32_t(line.valid) & kAllSectors;
     line.valid |= uint8_t(fetched);
     line.partial &= uint8_t(~fetched);
@@ -267,11 +271,12 @@ L2Cache::Reply L2Cache::read(uint64_t line, uint32_t sectors, uint32_t side, uin
     const uint32_t missing = sectors & ~reply.hits;
     if (missing == 0) return reply;
 
-    uint32_t source = own;
+    uint32_t source = own, brought = missing;
     double wait = 0;
     if (at != side) {
-        sectors_ += count(missing);
-        wait = turn(std::max(1.0, read_clocks_ * count(missing)), now) + partition_distance_;
+        brought = with_neighbours(missing) & ~uint32_t(lines_[own].valid);
+        sectors_ += count(brought);
+        wait = turn(std::max(1.0, read_clocks_ * count(brought)), now) + partition_distance_;
         source = touch(line, in, at, now, evict_first);
         if ((missing & lines_[source].valid) && lines_[source].ready > now) wait = std::max(wait, double(lines_[source].ready - now));
     }
@@ -281,7 +286,7 @@ L2Cache::Reply L2Cache::read(uint64_t line, uint32_t sectors, uint32_t side, uin
         relist(source, now);
     }
     reply.wait = std::max(reply.wait, wait);
-    lines_[own].valid |= uint8_t(missing);
+    lines_[own].valid |= uint8_t(brought & lines_[source].valid);
     lines_[own].ready = std::max(lines_[own].ready, now + uint64_t(reply.wait));
     return reply;
 }
@@ -310,10 +315,9 @@ double L2Cache::write(uint64_t line, const ByteMask& bytes, uint32_t sent, uint3
     const double filled = relist(slot, now);
     if (side == at) {
         drop_copies(line, in, at, touched);
-    } else {
-        // The writer's partition keeps the whole sectors that pass through it.
-        Line& copy = lines_[touch(line, in, side, now)];
-        copy.valid = uint8_t((copy.valid & ~touched) | whole);
+    } else if (whole || find(line, in, side) != kNone) {
+        // The writer's partition keeps the whole sectors that pass through it, and what it has of others up to date.
+        lines_[touch(line, in, side, now)].valid |= uint8_t(whole);
     }
     return std::max({wait, filled, limit_dirty(now), dram_.full() ? dram_.backlog(now) : 0});
 }
@@ -338,6 +342,12 @@ L2Cache::Reply L2Cache::update(uint64_t line, uint32_t sectors, uint32_t passes,
     drop_copies(line, in, at, sectors);
     limit_dirty(now);
     return reply;
+}
+
+void L2Cache::host_read(uint64_t line, uint64_t now) {
+    const auto [in, at] = place(line);
+    Line& state = lines_[touch(line, in, at, now)];
+    state.valid |= uint8_t(kAllSectors & ~uint32_t(state.partial));
 }
 
 void L2Cache::host_wrote(uint64_t line, uint64_t now) {

@@ -39,8 +39,9 @@ public:
     /// Atomics and reductions: done at the home, on valid data.
     /// `passes`: how often a sector of the line is asked for, all together.
     Reply update(uint64_t line, uint32_t sectors, uint32_t passes, uint32_t side, uint32_t site, uint64_t now);
-    /// Copies and memsets between launches: `line` was written as a whole.
+    /// Copies and memsets between launches: `line` was written, or read, as a whole.
     void host_wrote(uint64_t line, uint64_t now);
+    void host_read(uint64_t line, uint64_t now);
 
     /// What was done so far, for shares of peak.
     struct Work {
@@ -77,13 +78,15 @@ private:
     /// The slot of `line`, the least recently used line of its set replaced if it is not there; made the most recent.
     uint32_t touch(uint64_t line, uint32_t set, uint32_t partition, uint64_t now, bool evict_first = false);
     void make_recent(uint32_t slot, uint32_t kept);
-    /// Reads `wanted` sectors from DRAM (`with_neighbours`: and those that DRAM's granularity brings) into a slot; returns the wait.
-    double fill(uint32_t slot, uint32_t wanted, uint32_t site, uint64_t now, bool with_neighbours);
+    /// Reads `wanted` sectors from DRAM (`by_granularity`: and their neighbours) into a slot; returns the wait.
+    double fill(uint32_t slot, uint32_t wanted, uint32_t site, uint64_t now, bool by_granularity);
     /// Returns how long the reads that it needs wait. `later`: a line that had to be completed may be left dirty if too many wait to be written.
     double write_back(uint32_t slot, uint64_t now, bool later = false);
     /// Puts a slot where its state belongs. A group of masks that is full completes one of its lines first; returns the wait for that.
     double relist(uint32_t slot, uint64_t now);
     void unlist(uint32_t slot);
+    /// `sectors` and those that a fetch by DRAM's granularity brings with them.
+    uint32_t with_neighbours(uint32_t sectors) const;
     uint32_t* group_of(uint32_t slot) { return &masks_[size_t(slot / kGroupLines) * masks_per_group_]; }
     /// Writes back a line of the set `base` that will soon make room.
     void clean_oldest(uint32_t base, uint64_t now);

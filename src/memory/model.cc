@@ -171,10 +171,10 @@ struct Model::Impl {
         }
         return sm;
     }
-    /// SMs are numbered cluster by cluster. Kernels start at another cluster each time, as on hardware.
+    /// SMs are numbered cluster by cluster.
     uint32_t group_of(uint32_t sm) const {
         const uint32_t tpcs = std::max(1u, gpu.sms / std::max(1u, gpu.sms_per_tpc)), tpc = sm / std::max(1u, gpu.sms_per_tpc);
-        return uint32_t((uint64_t(tpc) * groups / tpcs + launch * std::max(1u, groups / 4)) % groups);
+        return uint32_t(uint64_t(tpc) * groups / tpcs % groups);
     }
     uint32_t side_of(uint32_t group) const { return group * l2->partitions() / groups; }
 
@@ -479,6 +479,14 @@ struct Model::Impl {
         return uint32_t(std::min<uint64_t>(done - (origin + access.time), ~0u));
     }
 
+    /// What copies touched last is in L2.
+    void copied(uint64_t address, uint64_t bytes, void (L2Cache::*touched)(uint64_t, uint64_t)) {
+        if (!l2 || settings.cold || bytes == 0 || is_host(address)) return;
+        const uint64_t end = (address + bytes + kLineBytes - 1) / kLineBytes;
+        const uint64_t first = std::max(address / kLineBytes, end > l2->lines() ? end - l2->lines() : 0);
+        for (uint64_t line = first; line < end; ++line) ((*l2).*touched)(line, last);
+    }
+
     void begin_launch(const LaunchShape& wanted) {
         shape = wanted;
         sites.assign(shape.sites, {});
@@ -553,14 +561,9 @@ Busy Model::busy() const {
 std::span<const Counters> Model::sites() const { return impl_->sites; }
 const Counters& Model::unattributed() const { return impl_->unattributed; }
 
-void Model::host_wrote(uint64_t address, uint64_t bytes) {
-    if (!impl_->l2 || impl_->settings.cold || bytes == 0 || impl_->is_host(address)) return;
-    const uint64_t end = (address + bytes + kLineBytes - 1) / kLineBytes;
-    const uint64_t first = std::max(address / kLineBytes, end > impl_->l2->lines() ? end - impl_->l2->lines() : 0);
-    for (uint64_t line = first; line < end; ++line) impl_->l2->host_wrote(line, impl_->last);
-}
+void Model::host_wrote(uint64_t address, uint64_t bytes) { impl_->copied(address, bytes, &L2Cache::host_wrote); }
 
-void Model::host_read(uint64_t, uint64_t) {}
+void Model::host_read(uint64_t address, uint64_t bytes) { impl_->copied(address, bytes, &L2Cache::host_read); }
 
 void Model::map(uint64_t address, uint64_t bytes, Backing backing) {
     if (backing == Backing::kHost) impl_->host[address] = address + bytes;
