@@ -53,19 +53,25 @@ public:
 
 private:
     /// toml++ 3.3 has undefined behaviour where it asks whether some characters (U+0100 and U+3001 among them) are white space. It asks
-    /// that outside strings and comments, and after a backslash that ends a line. The first such place, or npos.
+    /// that outside strings and comments, after a backslash that ends a line, and as long as it takes a number to go on, which a quote does
+    /// not end. The first such place, or npos.
     size_t unsafe() const {
         std::string_view quote;  // the open string's delimiter
-        bool comment = false;
+        bool comment = false, number = false, bare = false;
         for (size_t i = 0; i < text_.size(); ++i) {
             const char c = text_[i];
             if (c == '\n') comment = false;
             if (comment) continue;
             if (quote.empty()) {
+                if (std::string_view(" \t\r\n,]}").find(c) != std::string_view::npos) number = false;
+                else if (!bare && std::string_view("+-.0123456789").find(c) != std::string_view::npos) number = true;
+                bare = c == '_' || c == '-' || (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
                 if (c == '#') comment = true;
                 else if (c == '"' || c == '\'') quote = text_.substr(i, text_.substr(i, 3) == std::string(3, c) ? 3 : 1);
                 else if (static_cast<unsigned char>(c) >= 0x80 && !(i < 3 && text_.starts_with("\xEF\xBB\xBF"))) return i;
                 if (!quote.empty()) i += quote.size() - 1;
+            } else if (number && static_cast<unsigned char>(c) >= 0x80) {
+                return i;
             } else if (c == '\\' && quote[0] == '"') {
                 ++i;
                 if (i < text_.size() && static_cast<unsigned char>(text_[i]) <= ' ') return i - 1;

@@ -165,6 +165,8 @@ INSTANTIATE_TEST_SUITE_P(
         Broken{"UnusedSource", "[identity]", "spare = [\"a book\", \"measured\"]\n[identity]",
                "t4.toml:LINE:1: error: source 'spare' is never used\nspare = [\"a book\", \"measured\"]\n^"},
         Broken{"NotToml", "[host]", "[host", "t4.toml:LINE:6: error: Error while parsing table header: expected ']', saw '\\n'\n[host\n     ^"},
+        Broken{"NotAsciiInATextThatANumberRunsInto", "[host]", "x = -1[\"\u00F6\"]\n[host]",
+               "t4.toml:LINE:9: error: only ASCII is allowed outside texts and comments, and no line continuation within\nx = -1[\"\u00F6\"]\n        ^"},
         Broken{"NotAsciiOutsideTexts", "[host]", "[h\u00F6st]",
                "t4.toml:LINE:3: error: only ASCII is allowed outside texts and comments, and no line continuation within\n[h\u00F6st]\n  ^"},
         Broken{"NotAscending", "[\"32 KiB\", \"64 KiB\"]", "[\"64 KiB\", \"32 KiB\"]",

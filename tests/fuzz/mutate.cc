@@ -8,11 +8,9 @@
 
 #include <algorithm>
 #include <chrono>
-#include <csignal>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -21,28 +19,17 @@
 #include <vector>
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size);
-extern "C" void __sanitizer_set_death_callback(void (*)()) __attribute__((weak));
 
 namespace {
 
 constexpr unsigned kSecondsAnInput = 10;
 constexpr size_t kLongest = 1 << 16;
 
-std::string input, kept;
+int kept = -1;
 
-void keep() {
-    const int file = ::open(kept.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0666);
-    if (file >= 0 && ::write(file, input.data(), input.size()) >= 0) ::close(file);
-}
-
-void on_signal(int signal) {
-    keep();
-    ::signal(signal, SIG_DFL);
-    ::raise(signal == SIGALRM ? SIGABRT : signal);   // an input that takes too long is a failure, too
-}
-
-void run(std::string next) {
-    input = std::move(next);
+void run(const std::string& input) {
+    // Written before, as nothing can be said of how the process ends. An input that takes too long ends it, too.
+    if (::ftruncate(kept, 0) != 0 || ::pwrite(kept, input.data(), input.size(), 0) < 0) std::perror("input");
     ::alarm(kSecondsAnInput);
     // Exactly as long as the input: a sanitizer sees a read behind it.
     const std::vector<uint8_t> bytes(input.begin(), input.end());
@@ -88,13 +75,8 @@ private:
 
 int main(int argc, char** argv) {
     if (argc != 3 && argc != 4) return 2;
-    kept = std::filesystem::path(argv[0]).filename().string() + ".failed";
-    for (const int signal : {SIGALRM, SIGABRT, SIGSEGV, SIGBUS, SIGFPE, SIGILL}) {
-        struct sigaction before {};
-        ::sigaction(signal, nullptr, &before);
-        if (before.sa_handler == SIG_DFL) ::signal(signal, on_signal);   // a sanitizer's own stay
-    }
-    if (__sanitizer_set_death_callback != nullptr) __sanitizer_set_death_callback(keep);
+    const std::string name = std::filesystem::path(argv[0]).filename().string() + ".failed";
+    kept = ::open(name.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
     std::vector<std::string> corpus;
     for (const auto& entry : std::filesystem::directory_iterator(argv[2])) {
         std::ifstream file(entry.path(), std::ios::binary);
@@ -107,6 +89,7 @@ int main(int argc, char** argv) {
     const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(std::atoi(argv[1]));
     uint64_t count = 0;
     for (; std::chrono::steady_clock::now() < end; ++count) run(mutator.next());
+    ::unlink(name.c_str());
     std::printf("%zu files, %llu changed ones\n", corpus.size(), static_cast<unsigned long long>(count));
     return 0;
 }
