@@ -76,7 +76,7 @@ struct LabOptions {
     std::vector<std::string> gpus;        ///< empty: those that an experiment names
     std::string backend = "emulated";
     bool list = false, full = false;
-    unsigned jobs = 1;                    ///< experiments that run at once
+    unsigned jobs = 0;                    ///< emulated experiments that run at once; 0: as many as there are cores
 };
 int run_lab(const LabOptions& options, const Outputs& outputs);
 

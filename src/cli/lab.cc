@@ -7,6 +7,7 @@
 #include <future>
 #include <mutex>
 #include <semaphore>
+#include <thread>
 
 #include "base/file.h"
 #include "cli/commands.h"
@@ -125,7 +126,7 @@ int run_lab(const LabOptions& options, const Outputs& outputs) {
     how.progress = [&](const lab::Experiment& experiment, const std::string& gpu, const lab::Run&) { progress.step(experiment, gpu); };
 
     // One program at a time on real hardware; emulated ones beside each other.
-    const unsigned jobs = how.backend == "hardware" ? 1 : std::max(1u, options.jobs);
+    const unsigned jobs = how.backend == "hardware" ? 1 : std::max(1u, options.jobs != 0 ? options.jobs : std::thread::hardware_concurrency());
     std::counting_semaphore<> slots(jobs);
     std::vector<std::future<lab::ExperimentResult>> pending;
     for (const lab::Experiment& experiment : *experiments)

@@ -213,7 +213,7 @@ int main(int argc, char** argv) {
     bool quick = false;
     auto* full = lab_command.add_flag("--full", lab.full, "The sizes of a real measurement; on an emulated GPU as large as takes minutes");
     lab_command.add_flag("--quick", quick, "Small sizes, for emulation and CI (default)")->excludes(full);
-    lab_command.add_option("-j,--jobs", lab.jobs, "Emulated experiments that run at once (default: 1)")->check(CLI::Range(1u, 256u))->option_text("N");
+    lab_command.add_option("-j,--jobs", lab.jobs, "Emulated experiments that run at once (default: as many as there are cores)")->check(CLI::Range(1u, 256u))->option_text("N");
     lab_command.add_flag("-q,--quiet", outputs.quiet, "Nothing on the terminal");
     lab_command.add_option("--json", outputs.json, "Write all cases and claims; '-' is standard output")->option_text("FILE");
     lab_command.add_option("--html", outputs.html, "Write one self-contained page with plots and explanations")->option_text("FILE");
