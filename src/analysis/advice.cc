@@ -33,12 +33,21 @@ bool only_spares_l1(const WhatIf& tried) {
     return layout && before > 0 && after > before * (1 - kLeastTrafficGain);
 }
 
-bool gains(const WhatIf& tried, double chance_ns) {
+/// Fewer bytes, and so many that memory would notice: a thousandth of what it could have moved in that time (small
+/// launches take long for what they move). Every byte over the link counts.
+bool spares_traffic(const WhatIf& tried, const profile::Launch& launch) {
+    if (traffic(tried.after) >= traffic(tried.before) * (1 - kLeastTrafficGain)) return false;
+    const double link = number(tried.before, "link_bytes") - number(tried.after, "link_bytes"), dram = number(tried.before, "dram_bytes") - number(tried.after, "dram_bytes");
+    const double peak = number(launch.metrics, "lanescope__theoretical_bandwidth") / 1e9;   // bytes a nanosecond
+    return link > 0 || dram >= kLeastNoticed * peak * number(tried.before, "time_ns");
+}
+
+bool gains(const WhatIf& tried, const profile::Launch& launch, double chance_ns) {
     const double before = number(tried.before, "time_ns"), after = number(tried.after, "time_ns");
     if (before <= 0 || after <= 0) return false;
     const double least = only_spares_l1(tried) ? kLeastL1Gain : kLeastTimeGain;
     if (!only_aligns(tried) && after <= before * (1 - least) && after <= before - chance_ns) return true;
-    return after <= before * (1 + kLeastTimeGain) && traffic(tried.after) < traffic(tried.before) * (1 - kLeastTrafficGain);
+    return after <= before * (1 + kLeastTimeGain) && spares_traffic(tried, launch);
 }
 
 bool overlap(const WhatIf& a, const WhatIf& b) {
@@ -84,7 +93,7 @@ std::string effect(const WhatIf& tried) {
 std::vector<Advice> advise(const profile::Launch& launch, double chance_ns) {
     std::vector<const WhatIf*> chosen;
     for (const WhatIf& tried : launch.what_if) {
-        if (!gains(tried, chance_ns) || find_change(tried.change) == nullptr) continue;
+        if (!gains(tried, launch, chance_ns) || find_change(tried.change) == nullptr) continue;
         const auto rival = std::find_if(chosen.begin(), chosen.end(), [&](const WhatIf* other) { return overlap(tried, *other); });
         if (rival == chosen.end()) chosen.push_back(&tried);
         else if (better(tried, **rival)) *rival = &tried;

@@ -23,8 +23,8 @@ struct Advice {
 
 /// The changes that gain, the best of those that concern the same accesses, largest gain first. A change gains if the kernel takes
 /// kLeastTimeGain and `chance_ns` less time (one trip to memory more or less is chance), or asks memory and link for kLeastTrafficGain
-/// fewer bytes in no more time. What only aligns gains by bytes alone.
+/// fewer bytes in no more time, if memory would notice. What only aligns gains by bytes alone.
 std::vector<Advice> advise(const profile::Launch& launch, double chance_ns);
-constexpr double kLeastTimeGain = 0.02, kLeastL1Gain = 0.2, kLeastTrafficGain = 0.1;
+constexpr double kLeastTimeGain = 0.02, kLeastL1Gain = 0.2, kLeastTrafficGain = 0.1, kLeastNoticed = 0.001;
 
 }  // namespace lanescope::analysis

@@ -36,6 +36,16 @@ TEST(Advice, WhatOnlySparesL1MustGainMoreThanTheModelsError) {
     EXPECT_EQ(gaining(8800, 800), 1u) << "12 %, and L2 is asked for a fifth less";
 }
 
+// 32 KB less of a kernel of 84 µs, in which an H200 could move 400 MB, is nothing.
+TEST(Advice, BytesThatMemoryWouldNotNotice) {
+    profile::Launch launch;
+    launch.metrics["lanescope__theoretical_bandwidth"] = 4.814e12;
+    launch.what_if = {tried("structure_of_arrays", 84000, 84000, 32768, 16384)};
+    EXPECT_TRUE(advise(launch, 300).empty());
+    launch.what_if = {tried("structure_of_arrays", 84000, 84000, 64e6, 32e6)};
+    EXPECT_EQ(advise(launch, 300).size(), 1u);
+}
+
 TEST(Advice, OnlyWhatGains) {
     EXPECT_EQ(advice_of({tried("tile_staging", 10000, 5000)}).size(), 1u);
     EXPECT_EQ(advice_of({tried("tile_staging", 10000, 9900)}).size(), 0u) << "1 %";

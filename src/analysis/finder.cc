@@ -20,7 +20,7 @@ struct Site {
     const profile::Line* line;
     const profile::Access* access;
     PatternKind kind;
-    int64_t stride = 0;                       ///< between neighbouring active lanes of the example; 0: not constant
+    int64_t stride = 0;                       ///< of the example, see lane_stride
     uint64_t first = 0;                       ///< address of the example's first lane
     uint32_t lanes = 0;                       ///< of the example
     Surroundings::Region region;              ///< of global accesses
@@ -35,21 +35,6 @@ struct Site {
     bool atomic() const { return access->operation == "atomic" || access->operation == "reduction"; }
     bool in(std::string_view space) const { return access->space == space; }
 };
-
-int64_t constant_stride(const profile::ExampleWarp& example) {
-    int64_t stride = 0, before = -1;
-    for (unsigned lane = 0; lane < kLanes; ++lane) {
-        if (!(example.active >> lane & 1)) continue;
-        if (before >= 0) {
-            const int64_t gap = int64_t(lane) - before, distance = int64_t(example.addresses[lane] - example.addresses[size_t(before)]);
-            if (distance % gap != 0 || (stride != 0 && distance / gap != stride)) return 0;
-            stride = distance / gap;
-            if (stride == 0) return 0;
-        }
-        before = lane;
-    }
-    return stride;
-}
 
 std::vector<uint64_t> addresses_of(const Site& site) {
     std::vector<uint64_t> out;
@@ -66,7 +51,7 @@ std::vector<Site> sites_of(const profile::Launch& launch, const Surroundings& ar
             Site site{&line, &access, kind_of(access.pattern)};
             site.lanes = uint32_t(std::popcount(access.example->active));
             site.first = access.example->addresses[size_t(std::countr_zero(access.example->active))];
-            site.stride = constant_stride(*access.example);
+            site.stride = lane_stride(access.example->active, access.example->addresses, access.bytes);
             if (site.in("global")) site.region = around.region(site.first);
             site.cost = site.in("shared") ? 128 * (site.count("wavefronts") - site.count("ideal_wavefronts")) : 32 * (site.count("sectors") - site.count("ideal_sectors"));
             sites.push_back(site);

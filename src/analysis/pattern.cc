@@ -77,6 +77,20 @@ bool is_rows(const std::vector<uint64_t>& lanes, uint32_t bytes, int64_t& distan
     return true;
 }
 
+/// Runs of equal length down several columns: their lanes `stride` apart, more than a word.
+bool is_columns(const std::vector<uint64_t>& lanes, uint32_t bytes, int64_t& stride) {
+    for (const size_t run : {16u, 8u, 4u}) {
+        if (lanes.size() % run != 0 || lanes.size() <= run) continue;
+        stride = int64_t(lanes[1] - lanes[0]);
+        const uint64_t next = lanes[run] - lanes[0];
+        bool all = std::abs(stride) > int64_t(bytes) && next != 0;
+        for (size_t i = 0; all && i < lanes.size(); ++i) all = lanes[i] == lanes[0] + next * (i / run) + uint64_t(stride) * (i % run);
+        if (all) return true;
+    }
+    stride = 0;
+    return false;
+}
+
 /// Groups of equal length in which all lanes use one word.
 bool is_groups(const std::vector<uint64_t>& lanes) {
     size_t run = 1;
@@ -119,6 +133,8 @@ Pattern global_pattern(std::string_view operation, uint32_t bytes, uint32_t acti
             pattern.stride_bytes = stride;
         } else if (is_rows(lanes, bytes, pattern.stride_bytes)) {
             pattern.kind = PatternKind::kRows;
+        } else if (is_columns(lanes, bytes, pattern.stride_bytes)) {
+            pattern.kind = PatternKind::kStrided;
         } else if (is_groups(lanes)) {
             pattern.kind = PatternKind::kGroups;
         } else {
@@ -139,6 +155,13 @@ std::span<const PatternText> pattern_texts() { return kTexts; }
 
 const PatternText& text_of(PatternKind kind) {
     return *std::find_if(std::begin(kTexts), std::end(kTexts), [&](const PatternText& text) { return text.kind == kind; });
+}
+
+int64_t lane_stride(uint32_t active, std::span<const uint64_t> addresses, uint32_t bytes) {
+    const std::vector<uint64_t> lanes = active_addresses(active, addresses);
+    int64_t stride = constant_stride(active, lanes);
+    if (stride == 0) is_columns(lanes, bytes, stride);
+    return stride;
 }
 
 Pattern pattern_of(std::string_view space, std::string_view operation, uint32_t bytes, uint32_t active, std::span<const uint64_t> addresses) {
@@ -207,6 +230,7 @@ void refine_global(const profile::Access& access, Pattern& pattern) {
     const bool atomic = access.operation == "atomic" || access.operation == "reduction";
     double all = 0;
     const PatternKind example = pattern.kind;
+    const int64_t example_stride = pattern.stride_bytes;
     const auto shape = main_shape(access, all);
     if (shape && atomic) {
         pattern.kind = shape->kind == PatternKind::kBroadcast ? PatternKind::kAtomicSame : PatternKind::kAtomic;
@@ -216,7 +240,10 @@ void refine_global(const profile::Access& access, Pattern& pattern) {
         const double mean = shape->kind == PatternKind::kStrided ? counter(access, "stride_bytes") / shape->count : 0;
         const bool example_fits = pattern.kind == shape->kind && (shape->kind != PatternKind::kStrided || std::abs(double(std::abs(pattern.stride_bytes)) - mean) < 0.5);
         if (!example_fits) pattern.stride_bytes = std::llround(mean);
-        pattern.kind = shape->kind;
+        // What the counters call irregular may be columns of a block narrower than a warp: only the example shows it.
+        const bool columns = example == PatternKind::kStrided && shape->kind != PatternKind::kStrided && counter(access, "irregular_requests") == shape->count;
+        pattern.kind = columns ? PatternKind::kStrided : shape->kind;
+        if (columns) pattern.stride_bytes = example_stride;
         pattern.share = shape->count / all;
     }
     if (counter(access, "ideal_sectors") == 0 || atomic) return;
@@ -337,7 +364,7 @@ void find_transposes(const profile::Line& line, std::vector<std::pair<profile::A
         if (!of_line(strided) || pattern.kind != PatternKind::kStrided || std::abs(pattern.stride_bytes) <= kLineBytes) continue;
         for (const auto& [other, other_pattern] : accesses)
             if (of_line(other) && (other->operation == "store") != (strided->operation == "store") && other->space == "global" && other->bytes == strided->bytes &&
-                (other_pattern.kind == PatternKind::kCoalesced || other_pattern.kind == PatternKind::kMisaligned) && counter(*other, "requests") == counter(*strided, "requests")) {
+                (other_pattern.kind == PatternKind::kCoalesced || other_pattern.kind == PatternKind::kMisaligned || other_pattern.kind == PatternKind::kRows) && counter(*other, "requests") == counter(*strided, "requests")) {
                 pattern.kind = PatternKind::kTransposed;
                 break;
             }

@@ -46,6 +46,9 @@ struct PatternText {
 std::span<const PatternText> pattern_texts();
 const PatternText& text_of(PatternKind kind);
 
+/// Bytes from each lane to the next, by lane number, or from row to row where a block narrower than a warp goes down several columns (runs of 4,
+/// 8 or 16 lanes, all alike); 0: neither.
+int64_t lane_stride(uint32_t active, std::span<const uint64_t> addresses, uint32_t bytes);
 /// From the lanes of one request.
 Pattern pattern_of(std::string_view space, std::string_view operation, uint32_t bytes, uint32_t active, std::span<const uint64_t> addresses);
 /// From what was counted over all requests of the access, and its example for the rest.

@@ -20,6 +20,17 @@ std::string global(const std::function<uint64_t(uint64_t)>& address, uint32_t by
     return label(pattern_of("global", operation, bytes, active, lanes(address)));
 }
 
+// A block of 16 × 16: a warp stores 16 words down each of two columns.
+TEST(Pattern, ColumnsOfANarrowBlock) {
+    std::vector<uint64_t> lanes(32);
+    for (uint64_t lane = 0; lane < 32; ++lane) lanes[lane] = 0x10000 + 4000 * (lane % 16) + 4 * (lane / 16);
+    EXPECT_EQ(label(pattern_of("global", "store", 4, ~0u, lanes)), "strided 4000 B");
+    EXPECT_EQ(lane_stride(~0u, lanes, 4), 4000);
+    lanes[7] += 4;
+    EXPECT_EQ(label(pattern_of("global", "store", 4, ~0u, lanes)), "scatter");
+    EXPECT_EQ(lane_stride(~0u, lanes, 4), 0);
+}
+
 TEST(Pattern, OfGlobalAccesses) {
     EXPECT_EQ(global([](uint64_t lane) { return kBase + 4 * lane; }), "coalesced");
     EXPECT_EQ(global([](uint64_t lane) { return kBase + 16 * lane; }, 16), "coalesced");

@@ -212,7 +212,7 @@ void judge(KernelSummary& kernel) {
         for (const SourceRow& line : kernel.lines)
             for (const AccessRow& row : line.accesses) {
                 fair |= row.grade != Grade::kGood;
-                if (row.moved >= 1.9 * row.ideal && row.absorbed() && (absorbed == nullptr || row.excess() > absorbed->excess())) absorbed = &row;
+                if (row.moved >= 1.9 * row.ideal && row.absorbed() && cost_of(row) >= 0.05 * total && (absorbed == nullptr || row.excess() > absorbed->excess())) absorbed = &row;
             }
         kernel.grade = fair ? Grade::kFair : Grade::kGood;
         kernel.headline = kernel.lines.empty() ? "no memory access" : absorbed != nullptr ? "L1 absorbs the excess" : fair ? "close to ideal" : "ideal";

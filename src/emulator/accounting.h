@@ -28,6 +28,10 @@ public:
     void on_block_end(uint64_t, uint32_t sm, uint32_t block_slot, uint64_t time) override {
         if (relayout_ != nullptr) relayout_->block_ends(sm, block_slot, time);
     }
+    /// The grid has run; before the model's launch ends.
+    void finish() {
+        if (relayout_ != nullptr) relayout_->finish();
+    }
 
     /// Adds the launch's lines and accesses (counts of the model's slots since begin_launch), innermost location first.
     void fold(profile::Launch& launch, bool examples) const;

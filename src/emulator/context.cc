@@ -216,7 +216,10 @@ Context::Simulated Context::simulate(const LaunchRequest& request, const KernelR
     launch.stack_bytes = std::max(launch.stack_bytes, stack_bytes_);
     if (request.cooperative) launch.grid_workspace = grid_workspace_;
     out.result = exec::run_grid(kernel, launch, *memory_, machine(out.fit, shared), accounting, sinks);
-    if (accounting) out.result.cycles = std::max(out.result.cycles, model_.end_launch());
+    if (accounting) {
+        accounting->finish();
+        out.result.cycles = std::max(out.result.cycles, model_.end_launch());
+    }
     timing::KernelWork& work = out.work;
     work = {.cycles = out.result.cycles, .parameters = kernel.parameter_bytes() != 0, .blocks = request.grid.count(),
             .warp_instructions = out.result.warp_instructions, .active_cycles = out.result.active_cycles, .warp_cycles = out.result.warp_cycles};

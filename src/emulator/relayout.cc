@@ -43,6 +43,7 @@ Relayout::Relayout(const analysis::Candidate& change, memory::Model& model, uint
 
 uint32_t Relayout::access(const memory::Access& access, uint32_t instruction, uint32_t warp) {
     const bool global = access.space == memory::Space::kGlobal;
+    if (!waiting_.empty()) release(access.sm, access.time);
     switch (change_.kind) {
         case ChangeKind::kStructureOfArrays:
         case ChangeKind::kBlockedArrays:
@@ -157,7 +158,6 @@ uint32_t Relayout::relaid(const memory::Access& access) {
 /// A tile comes along its rows and is turned in shared memory: one conflict-free store and one load more for each access, and a barrier between
 /// them: what a block stores waits for all that it has loaded. The model wants accesses in the order of time: such stores wait their turn here.
 uint32_t Relayout::through_tile(const memory::Access& access, bool turned) {
-    finish(access.sm, access.time);
     const size_t block = size_t(access.sm) * kSlotsPerSm + access.block_slot;
     if (block >= tiles_.size()) tiles_.resize(block + 1);
     Tile& tile = tiles_[block];
@@ -181,23 +181,34 @@ uint32_t Relayout::through_tile(const memory::Access& access, bool turned) {
     tile.there = std::max(tile.there, access.time + in);
     // Where the barrier opens all warps are there at once, and their schedulers take them one after the other.
     tile.issued = std::max(tile.issued, double(tile.there)) + turn_cycles_;
-    Store store{access, {}};
-    store.access.time = uint64_t(tile.issued) + out;
+    Addresses moved_to{};
     each_lane(access.active, [&](unsigned lane) {
         const uint64_t address = access.addresses[lane];
-        store.addresses[lane] = turned && inside(address) ? moved(address, access.bytes) : address;
+        moved_to[lane] = turned && inside(address) ? moved(address, access.bytes) : address;
     });
-    waiting_[access.sm].push(store);
-    return uint32_t(store.access.time - access.time);
+    const uint64_t start = uint64_t(tile.issued) + out;
+    wait_until(start, access, moved_to);
+    return uint32_t(start - access.time);
 }
 
-void Relayout::finish(uint32_t sm, uint64_t time) {
-    if (sm >= waiting_.size()) waiting_.resize(sm + 1);
+void Relayout::wait_until(uint64_t time, const memory::Access& access, const Addresses& addresses) {
+    if (access.sm >= waiting_.size()) waiting_.resize(access.sm + 1);
+    Later later{access, addresses};
+    later.access.time = time;
+    waiting_[access.sm].push(later);
+}
+
+void Relayout::release(uint32_t sm, uint64_t time) {
+    if (sm >= waiting_.size()) return;
     for (auto& queue = waiting_[sm]; !queue.empty() && queue.top().access.time <= time; queue.pop()) {
-        Store store = queue.top();
-        store.access.addresses = store.addresses.data();
-        model_.access(store.access);
+        Later later = queue.top();
+        later.access.addresses = later.addresses.data();
+        model_.access(later.access);
     }
+}
+
+void Relayout::finish() {
+    for (uint32_t sm = 0; sm < waiting_.size(); ++sm) release(sm, ~uint64_t(0));
 }
 
 uint32_t Relayout::widened(const memory::Access& access, uint32_t instruction) {
@@ -250,29 +261,24 @@ uint32_t Relayout::in_bins(const memory::Access& access) {
     return model_.access(changed);
 }
 
-/// A warp takes 32 words at a time: a conflict-free load and a reduction of those that are not zero.
-void Relayout::add_up(memory::Access access, std::vector<bool>& touched) {
-    access.addresses = addresses_.data();
-    for (size_t first = 0; first < touched.size(); first += kLanes) {
-        access.active = 0;
-        for (size_t lane = 0; lane < kLanes && first + lane < touched.size(); ++lane) {
-            access.active |= uint32_t(touched[first + lane]) << lane;
-            addresses_[lane] = change_.begin + (first + lane) * access.bytes;
-        }
-        if (access.active != 0) model_.access(access);
-    }
-    touched.clear();
-}
-
+/// A warp takes 32 words at a time: a reduction of those that are not zero.
 void Relayout::block_ends(uint32_t sm, uint32_t block_slot, uint64_t time) {
-    finish(sm, time);
     const size_t block = size_t(sm) * kSlotsPerSm + block_slot;
-    if (block >= touched_.size() || touched_[block].empty()) return;
+    if (block >= touched_.size()) return;
+    std::vector<bool>& touched = touched_[block];
     memory::Access update = update_;
     update.sm = sm;
     update.block_slot = block_slot;
-    update.time = time;
-    add_up(update, touched_[block]);
+    Addresses addresses{};
+    for (size_t first = 0; first < touched.size(); first += kLanes) {
+        update.active = 0;
+        for (size_t lane = 0; lane < kLanes && first + lane < touched.size(); ++lane) {
+            update.active |= uint32_t(touched[first + lane]) << lane;
+            addresses[lane] = change_.begin + (first + lane) * update.bytes;
+        }
+        if (update.active != 0) wait_until(time, update, addresses);
+    }
+    touched.clear();
 }
 
 uint32_t Relayout::table(const memory::Access& access) {

@@ -18,8 +18,10 @@ public:
 
     /// Hands one access, or those that it becomes, to the model; `instruction` is its site. Returns as Model::access does.
     uint32_t access(const memory::Access& access, uint32_t instruction, uint32_t warp);
-    /// A block of the SM has ended: its stores that waited are done, what it has counted is added up.
+    /// A block of the SM has ended: what it has counted is added up.
     void block_ends(uint32_t sm, uint32_t block_slot, uint64_t time);
+    /// The grid has ended: what still waits is done.
+    void finish();
 
 private:
     static constexpr uint32_t kLanes = 32;
@@ -38,11 +40,11 @@ private:
     uint32_t widened(const memory::Access& access, uint32_t instruction);
     uint32_t combined(const memory::Access& access);
     uint32_t through_tile(const memory::Access& access, bool turned);
-    /// Stores that have waited for their tiles until `time`.
-    void finish(uint32_t sm, uint64_t time);
+    /// What has waited until `time`.
+    void release(uint32_t sm, uint64_t time);
+    void wait_until(uint64_t time, const memory::Access& access, const Addresses& addresses);
     uint32_t table(const memory::Access& access);
     uint32_t in_bins(const memory::Access& access);
-    void add_up(memory::Access access, std::vector<bool>& touched);
     uint32_t in_shared(const memory::Access& access, uint32_t warp);
 
     analysis::Candidate change_;
@@ -55,10 +57,10 @@ private:
         uint64_t served = 0;                      ///< bit i: the i-th instruction of the change has had its part
     };
     std::vector<Wide> wide_;                      ///< by SM and warp slot
-    struct Store {
+    struct Later {
         memory::Access access;                    ///< time: when it can begin
         Addresses addresses;
-        bool operator<(const Store& other) const { return access.time > other.access.time; }   // the earliest on top of the queue
+        bool operator<(const Later& other) const { return access.time > other.access.time; }   // the earliest on top of the queue
     };
     struct Tile {
         uint64_t there = 0;                       ///< when what the block has asked for has come and the barrier opens
@@ -68,7 +70,7 @@ private:
     std::vector<std::vector<bool>> touched_;      ///< by SM and block slot, word of the bins
     memory::Access update_;                       ///< one of those that now update shared memory
     double turn_cycles_;                          ///< of a scheduler's time, for each access through a tile
-    std::vector<std::priority_queue<Store>> waiting_;   ///< by SM: for the tiles of their blocks
+    std::vector<std::priority_queue<Later>> waiting_;   ///< by SM
     Addresses addresses_{};
 };
 

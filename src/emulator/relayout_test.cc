@@ -33,7 +33,10 @@ public:
         return relayout_.access(access, instruction, 0);
     }
     void load(uint32_t bytes, uint64_t first, uint64_t stride, uint32_t instruction = 0) { access(memory::Space::kGlobal, memory::Operation::kLoad, bytes, first, stride, instruction); }
-    void block_ends(uint64_t time) { relayout_.block_ends(0, 0, time); }
+    void block_ends(uint64_t time) {
+        relayout_.block_ends(0, 0, time);
+        relayout_.finish();
+    }
     const memory::Counters& counts(uint32_t instruction = 0) const { return model_.sites()[instruction]; }
 
 private:

@@ -20,6 +20,10 @@ __global__ void transposed(const float* a, float* out, int n) {
     const int x = blockIdx.x * 32 + threadIdx.x, y = blockIdx.y * 8 + threadIdx.y;
     out[x * n + y] = a[y * n + x];
 }
+__global__ void transposed_16(const float* a, float* out, int n) {
+    const int x = blockIdx.x * 16 + threadIdx.x, y = blockIdx.y * 16 + threadIdx.y;
+    out[x * n + y] = a[y * n + x];
+}
 __global__ void rows(const float* a, float* out, int n) {
     const int x = blockIdx.x * 8 + threadIdx.x, y = blockIdx.y * 8 + threadIdx.y;
     out[y * n + x] = a[y * n + x];
@@ -77,6 +81,7 @@ int main() {
     groups<<<8, 128>>>(a, out);
     reversed<<<8, 128>>>(a, out, n);
     transposed<<<dim3(4, 16), dim3(32, 8)>>>(a, out, 128);
+    transposed_16<<<dim3(8, 8), dim3(16, 16)>>>(a, out, 128);
     rows<<<dim3(16, 16), dim3(8, 8)>>>(a, out, 128);
     gather<<<8, 128>>>(a, out);
     scatter<<<32, 128>>>(a, out);

@@ -65,6 +65,7 @@ constexpr Case kCases[] = {
     {"reversed", "global", "load", "reversed"},
     {"transposed", "global", "store", "transposed 512 B"},
     {"transposed", "global", "load", "coalesced"},
+    {"transposed_16", "global", "store", "transposed 512 B"},
     {"rows", "global", "load", "rows 512 B apart"},
     {"gather", "global", "load", "gather"},
     {"scatter", "global", "store", "scatter"},
