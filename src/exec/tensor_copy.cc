@@ -98,6 +98,10 @@ const Step* copy_tensor(Run& run, const Step& step, uint32_t active) {
             return run.fail(FaultKind::kIllegal, step, lane, fmt::format("the tensor map has {} dimensions, the instruction {}", map.rank, plan.coordinates.size()));
         Box box{map};
         for (unsigned d = 0; d < map.rank; ++d) box.first[d] = run.row<const int32_t>(plan.coordinates[d])[lane];
+        // An H200 ends with an illegal instruction here, wherever the box lies.
+        if (const int64_t offset = box.first[0] * map.element_bytes; offset % 16 != 0)
+            return run.fail(FaultKind::kIllegal, step, lane,
+                            fmt::format("the box begins at byte {} of the innermost dimension (coordinate {}), which is no multiple of 16", offset, box.first[0]));
         const uint32_t bytes = box.row_bytes();
         const uint64_t rows = box.rows(), begin_of_tile = in_shared(plan.shared.of(run, lane));
         if ((load || store) && begin_of_tile % 128 != 0) return run.fail_access(FaultKind::kMisaligned, step, lane, begin_of_tile, 128, load);

@@ -209,7 +209,9 @@ int main() {
 
     void *found = nullptr, *absent = nullptr;
     DRIVER(cuGetProcAddress("cuMemAlloc", &found, 12000, 0, nullptr));
-    const bool missing = cuGetProcAddress("cuNoSuchThing", &absent, 12000, 0, nullptr) == CUDA_ERROR_NOT_FOUND;
+    CUdriverProcAddressQueryResult status;
+    DRIVER(cuGetProcAddress("cuNoSuchThing", &absent, 12000, 0, &status));
+    const bool missing = status == CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND;
     void* by_entry = nullptr;
     cudaDriverEntryPointQueryResult query;
     CHECK(cudaGetDriverEntryPointByVersion("cuMemAlloc", &by_entry, 12000, cudaEnableDefault, &query));

@@ -4,7 +4,7 @@
 // OUT: factor 8 bytes: 30 50 70 90
 // OUT: enumerated 1
 // OUT: from a file: 31 51 71 91
-// OUT: errors: cudaErrorSymbolNotFound cudaErrorSymbolNotFound cudaSuccess cudaErrorInvalidPtx cudaErrorFileNotFound
+// OUT: errors: cudaErrorSymbolNotFound cudaErrorSymbolNotFound cudaSuccess cudaErrorInvalidKernelImage cudaErrorFileNotFound
 // OUT: unloaded: cudaErrorInvalidResourceHandle
 // OUT: own: 8
 #include <cstdio>

@@ -1,7 +1,7 @@
 // Boxes of tensors moved by the copy engine: loads with edges filled, swizzled, in steps, of three dimensions; stores that leave out what lies outside.
 // FLAGS: -gencode arch=compute_90,code=compute_90
 // ENV: LANESCOPE_GPU=h200
-// OUT: middle: 100 of 100 inside, 156 of 156 zero
+// OUT: corner: 120 of 120 inside, 136 of 136 zero
 // OUT: swizzled: 1024 of 1024 in place
 // OUT: steps: 0 2 4 6 / 128 130 132 134
 // OUT: three dimensions: 64 of 64
@@ -9,6 +9,7 @@
 // OUT: stored: 48 of 48, 0 others touched
 // OUT: prefetched
 // OUT: invalid: 1 1 1
+// OUT: off a boundary of 16 bytes: cudaErrorIllegalInstruction
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
@@ -94,17 +95,17 @@ int main() {
     CHECK(cudaMemcpy(data, values.data(), n * n * sizeof(float), cudaMemcpyHostToDevice));
     CUtensorMap map;
 
-    // A box of 16 × 16 whose first 6 columns and rows lie outside.
+    // A box of 16 × 16 whose first 4 columns and 6 rows lie outside.
     if (make(&map, data, {{64, 64}, {16, 16}})) return 1;
-    load<2><<<1, 32>>>(map, -6, -6, 0, 1024, out);
+    load<2><<<1, 32>>>(map, -4, -6, 0, 1024, out);
     std::vector<float> got = host(out, 256);
     int inside = 0, zeros = 0;
     for (int y = 0; y < 16; ++y)
         for (int x = 0; x < 16; ++x) {
-            const bool in = x >= 6 && y >= 6;
-            (in ? inside : zeros) += got[y * 16 + x] == (in ? float((y - 6) * n + x - 6) : 0.0f);
+            const bool in = x >= 4 && y >= 6;
+            (in ? inside : zeros) += got[y * 16 + x] == (in ? float((y - 6) * n + x - 4) : 0.0f);
         }
-    std::printf("middle: %d of 100 inside, %d of 156 zero\n", inside, zeros);
+    std::printf("corner: %d of 120 inside, %d of 136 zero\n", inside, zeros);
 
     // Rows of 128 bytes: piece p of row r lies where piece p ^ (r % 8) would.
     if (make(&map, data, {{64, 64}, {32, 32}, {1, 1}, CU_TENSOR_MAP_SWIZZLE_128B})) return 1;
@@ -150,5 +151,8 @@ int main() {
     std::printf("prefetched\n");
 
     std::printf("invalid: %d %d %d\n", make(&map, data + 1, {{64, 64}, {8, 8}}), make(&map, data, {{64, 64}, {257, 1}}), make(&map, data, {{63, 64}, {8, 8}}));
+    if (make(&map, data, {{64, 64}, {16, 16}})) return 1;
+    load<2><<<1, 32>>>(map, 2, 0, 0, 1024, out);
+    std::printf("off a boundary of 16 bytes: %s\n", cudaGetErrorName(cudaDeviceSynchronize()));
     return 0;
 }

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstring>
 #include <span>
 
@@ -55,7 +56,19 @@ bool add_container(const uint8_t* data, std::vector<std::span<const uint8_t>>& c
     return size.has_value();
 }
 
+/// PTX begins with its version, after blanks and comments.
+bool starts_like_ptx(std::string_view text) {
+    for (;;) {
+        text.remove_prefix(std::min(text.find_first_not_of(" \t\r\n"), text.size()));
+        const bool line = text.starts_with("//");
+        if (!line && !text.starts_with("/*")) return text.starts_with(".version");
+        const size_t end = text.find(line ? "\n" : "*/", 2);
+        text.remove_prefix(end == std::string_view::npos ? text.size() : end + (line ? 1 : 2));
+    }
+}
+
 DeviceCode code_of_text(std::string_view text, std::string name) {
+    if (!starts_like_ptx(text)) return refused(cudaErrorInvalidKernelImage, name + " is neither a fat binary nor PTX, which begins with .version");
     DeviceCode code;
     code.sources.push_back({std::string(text.substr(0, text.find('\0'))), std::move(name)});
     return code;
@@ -96,7 +109,7 @@ DeviceCode code_of_image(const void* image, uint32_t architecture) {
         if (!add_container(static_cast<const uint8_t*>(image), containers)) return refused(cudaErrorInvalidKernelImage, "a fat binary loaded from memory is malformed");
         return code_of(containers, architecture, "a library loaded from memory");
     }
-    return code_of_text(static_cast<const char*>(image), "PTX loaded from memory");
+    return code_of_text(static_cast<const char*>(image), "code loaded from memory");
 }
 
 DeviceCode code_of_file(std::string_view bytes, const std::string& name, uint32_t architecture) {

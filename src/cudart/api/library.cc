@@ -127,7 +127,7 @@ LANESCOPE_API cudaError_t cudaGetDriverEntryPointByVersion(const char* symbol, v
         return driver ? reinterpret_cast<Find>(::dlsym(driver, "cuGetProcAddress_v2")) : nullptr;
     }();
     *function = nullptr;
-    const bool there = find && find(symbol, function, int(version), flags, nullptr) == 0;
+    const bool there = find && find(symbol, function, int(version), flags, nullptr) == 0 && *function;
     if (found) *found = there ? cudaDriverEntryPointSuccess : cudaDriverEntryPointSymbolNotFound;
     return cudaSuccess;   // that there is none is told by `found`
 }

@@ -122,7 +122,7 @@ LANESCOPE_DRIVER_API CUresult cuGetProcAddress(const char* symbol, void** functi
     for (const char* version : {"_v4", "_v3", "_v2", ""})
         if (!*function && self) *function = ::dlsym(self, (name + version).c_str());
     if (found) *found = *function ? CU_GET_PROC_ADDRESS_SUCCESS : CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND;
-    return *function ? CUDA_SUCCESS : CUDA_ERROR_NOT_FOUND;
+    return CUDA_SUCCESS;   // that there is none is told by `found` and the null pointer
 }
 #undef cuGetProcAddress
 LANESCOPE_DRIVER_API CUresult cuGetProcAddress(const char* symbol, void** function, int version, cuuint64_t flags) {
