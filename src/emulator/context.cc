@@ -188,7 +188,7 @@ exec::Machine Context::machine(const Occupancy& occupancy, uint64_t block_shared
     machine.clock_khz = uint32_t(gpu_.clock_mhz * 1000);
     machine.blocks_launched_per_clock = gpu_.blocks_launched_per_clock;
     const timing::LaunchCosts costs = timing::launch_costs(gpu_);
-    if (!settings_.cold) machine.third_round_sm = uint32_t(launches_ * (gpu_.sms / 4 / 2 * 2) % gpu_.sms);   // half of the SMs come to the other half of L2
+    if (!settings_.cold) machine.first_sm = uint32_t(launches_ * (gpu_.sms / 4 / 2 * 2) % gpu_.sms);   // half of the SMs come to the other half of L2
     machine.block_turnaround = cycles(costs.block_turnaround, 0);
     machine.warp_launch = costs.warp_launch * gpu_.clock_mhz / 1000;
     machine.compute_capability = gpu_.compute_capability;

@@ -210,8 +210,8 @@ void Run::advance(Sm& s, uint64_t until) {
 
 void Run::run() {
     const auto count = uint32_t(sms.size());
+    const uint32_t from = blocks > uint64_t(count) * machine.resident_blocks ? machine.first_sm : 0;
     for (uint32_t slot = 0; slot < machine.resident_blocks && freed.size() < blocks; ++slot) {
-        const uint32_t from = slot < 2 || freed.size() + count > blocks ? 0 : machine.third_round_sm;
         for (uint32_t s = 0; s < count && freed.size() < blocks; ++s) freed.push_back({0, (s + from) % count, slot, s});
     }
     start_blocks();

@@ -709,13 +709,12 @@ TEST(Order, BlocksGoToSmsBreadthFirst) {
     run.argument(run.buffer(std::vector<uint32_t>(1))).pass({6}, {32});
     using P = std::pair<uint64_t, uint32_t>;
     EXPECT_THAT(places.places, ElementsAre(P{0, 0}, P{1, 1}, P{2, 2}, P{3, 3}, P{4, 0}, P{5, 1}));
-    // The third round begins elsewhere if told so, the incomplete fourth does not.
+    // A grid of more than fits at once begins elsewhere if told so: 8 of 9 blocks on 4 SMs.
     places.places.clear();
-    run.machine.resident_blocks = 4;
-    run.machine.third_round_sm = 3;
-    run.argument(run.buffer(std::vector<uint32_t>(1))).pass({13}, {32});
-    ASSERT_EQ(places.places.size(), 13u);
-    for (uint64_t block = 0; block < 13; ++block) EXPECT_EQ(places.places[block], P(block, block / 4 == 2 ? (block + 3) % 4 : block % 4));
+    run.machine.first_sm = 3;
+    run.argument(run.buffer(std::vector<uint32_t>(1))).pass({9}, {32});
+    ASSERT_EQ(places.places.size(), 9u);
+    for (uint64_t block = 0; block < 8; ++block) EXPECT_EQ(places.places[block], P(block, (block + 3) % 4));
 }
 
 }  // namespace
