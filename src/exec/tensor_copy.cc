@@ -2,6 +2,7 @@
 // left out when written; every element of the box counts as a byte that the mbarrier waits for.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <bit>
 #include <cstring>
 
@@ -40,21 +41,13 @@ const TensorMap* map_of(Run& run, const Step& step, unsigned lane, uint64_t addr
     return nullptr;
 }
 
-/// What is read outside of a tensor.
-void fill(const TensorMap& map, std::byte* to, uint32_t bytes) {
-    std::memset(to, 0, bytes);
-    constexpr uint64_t kNan[] = {0, 0, 0x7fff, 0, 0x7fffffff, 0, 0, 0, 0x7fffffffffffffff};
-    if (map.fill_nan_bytes != 0)
-        for (uint32_t done = 0; done < bytes; done += map.fill_nan_bytes) std::memcpy(to + done, &kNan[map.fill_nan_bytes], map.fill_nan_bytes);
-}
-
 /// The walk over a box: rows of the innermost dimension in the order in which they lie in shared memory.
 struct Box {
     const TensorMap& map;
     int64_t first[TensorMap::kMaxRank]{};
     uint32_t index[TensorMap::kMaxRank]{};
 
-    uint32_t row_bytes() const { return map.copied(0) * map.element_bytes; }
+    uint32_t row_bytes() const { return uint32_t(map.box[0]) * map.element_bytes; }
     uint64_t rows() const {
         uint64_t n = 1;
         for (unsigned d = 1; d < map.rank; ++d) n *= map.copied(d);
@@ -70,14 +63,12 @@ struct Box {
         }
         return true;
     }
-    /// Elements of a row that lie inside: [begin, end).
+    /// Bytes of a row that lie inside: [begin, end).
     void inside(uint32_t& begin, uint32_t& end) const {
-        begin = end = 0;
-        for (uint32_t i = 0; i < map.copied(0); ++i) {
-            const int64_t at = first[0] + int64_t(i) * map.steps[0];
-            if (at < 0) begin = end = i + 1;
-            else if (at <= int64_t(map.last[0])) end = i + 1;
-        }
+        const int64_t columns = int64_t(map.last[0]) + 1;
+        const auto clamped = [&](int64_t column) { return uint32_t(std::clamp<int64_t>(column - first[0], 0, map.box[0]) * map.element_bytes); };
+        begin = clamped(0);
+        end = clamped(columns);
     }
     void next() {
         for (unsigned d = 1; d < map.rank; ++d) {
@@ -104,10 +95,11 @@ const Step* copy_tensor(Run& run, const Step& step, uint32_t active) {
                             fmt::format("the box begins at byte {} of the innermost dimension (coordinate {}), which is no multiple of 16", offset, box.first[0]));
         const uint32_t bytes = box.row_bytes();
         const uint64_t rows = box.rows(), begin_of_tile = in_shared(plan.shared.of(run, lane));
+        const auto size = uint32_t(std::min<uint64_t>(rows * bytes, UINT32_MAX));   // up to 8 * 256^5 are asked for
         if ((load || store) && begin_of_tile % 128 != 0) return run.fail_access(FaultKind::kMisaligned, step, lane, begin_of_tile, 128, load);
         std::byte* tile = nullptr;
         if (load || store) {
-            tile = run.shared(step, lane, begin_of_tile, uint32_t(rows * bytes), load);
+            tile = run.shared(step, lane, begin_of_tile, size, load);
             if (tile == nullptr) return nullptr;
         }
         uint32_t begin = 0, end = 0;
@@ -120,27 +112,29 @@ const Step* copy_tensor(Run& run, const Step& step, uint32_t active) {
             uint64_t address = 0;
             const bool inside = box.row(address) && begin < end;
             if (load) {
-                std::byte outside[16];
-                fill(map, outside, sizeof outside);
-                for (uint32_t done = 0; done < bytes; done += 16) std::memcpy(tile + in_tile(done), outside, std::min<uint32_t>(16, bytes - done));
+                // An H200 writes 0x7ff7 in each half of a float.
+                const uint16_t outside = map.fill_nan ? 0x7ff7 : 0;
+                for (uint32_t done = 0; done < bytes; done += sizeof outside) std::memcpy(tile + in_tile(done), &outside, sizeof outside);
             }
             if (!inside) continue;
-            for (uint32_t i = begin; i < end; ++i) {
-                const uint64_t at = address + uint64_t(i) * map.steps[0] * map.element_bytes;
-                if (plan.kind == TensorPlan::Kind::kPrefetch) break;
-                std::byte* global = run.global(step, lane, at, map.element_bytes, store);
+            const uint64_t from = address + begin;
+            const uint32_t length = end - begin;
+            if (load || store) {
+                std::byte* global = run.global(step, lane, from, length, store);
                 if (global == nullptr) return nullptr;
-                std::byte* local = tile + in_tile(uint64_t(i) * map.element_bytes);
-                if (load) std::memcpy(local, global, map.element_bytes);
-                else std::memcpy(global, local, map.element_bytes);
+                for (uint32_t done = begin; done < end;) {
+                    const uint32_t piece = std::min(end, done / 16 * 16 + 16) - done;   // what swizzling leaves together
+                    std::byte* local = tile + in_tile(done);
+                    if (load) std::memcpy(local, global + (done - begin), piece);
+                    else std::memcpy(global + (done - begin), local, piece);
+                    done += piece;
+                }
             }
-            const uint64_t from = address + uint64_t(begin) * map.steps[0] * map.element_bytes;
-            const auto length = uint32_t(uint64_t(end - 1 - begin) * map.steps[0] * map.element_bytes + map.element_bytes);
             if (plan.kind != TensorPlan::Kind::kPrefetch || run.memory.host(from, length) != nullptr) traffic.add(from, length);
             if (load || store) watch_engine(run, *plan.watched, lane, load ? Touch::kRead : Touch::kWrite, false, from, length);
         }
-        if (load || store) watch_engine(run, *plan.watched, lane, load ? Touch::kWrite : Touch::kRead, true, begin_of_tile, uint32_t(rows * bytes));
-        if (plan.completes_barrier && !complete_transactions(run, step, lane, in_shared(plan.barrier.of(run, lane)), uint32_t(rows * bytes), false)) return nullptr;
+        if (load || store) watch_engine(run, *plan.watched, lane, load ? Touch::kWrite : Touch::kRead, true, begin_of_tile, size);
+        if (plan.completes_barrier && !complete_transactions(run, step, lane, in_shared(plan.barrier.of(run, lane)), size, false)) return nullptr;
     }
     return &step + 1;
 }

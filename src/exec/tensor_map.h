@@ -15,12 +15,12 @@ struct TensorMap {
     uint64_t strides[kMaxRank - 1]{};     ///< bytes from one index to the next, of the dimensions behind the first
     uint32_t last[kMaxRank]{};            ///< the highest index of each dimension (sizes go up to 2^32)
     uint16_t box[kMaxRank]{};             ///< elements that a copy covers in each dimension: 1 … 256
-    uint8_t steps[kMaxRank]{};            ///< of these every n-th is copied: 1 … 8
+    uint8_t steps[kMaxRank]{};            ///< of these every n-th is copied: 1 … 8, in the innermost dimension 1
     uint8_t rank = 0;
     uint8_t element_bytes = 0;
     uint8_t swizzle_bits = 0;             ///< 1, 2, 3 for 32, 64, 128 bytes: so many bits of the place of a 16-byte piece are exclusive-or'ed with
                                           ///< those three places higher
-    uint8_t fill_nan_bytes = 0;           ///< what lies outside is NaN: bytes of the float; 0: zeros
+    bool fill_nan = false;                ///< what lies outside is read as NaN, not zero
 
     uint32_t copied(unsigned dimension) const { return (box[dimension] + steps[dimension] - 1u) / steps[dimension]; }
 };

@@ -42,7 +42,7 @@ CUresult unsupported(const char* what) {
 LANESCOPE_DRIVER_API CUresult cuTensorMapEncodeTiled(CUtensorMap* out, CUtensorMapDataType type, cuuint32_t rank, void* address, const cuuint64_t* sizes,
                                                      const cuuint64_t* strides, const cuuint32_t* box, const cuuint32_t* steps, CUtensorMapInterleave interleave,
                                                      CUtensorMapSwizzle swizzle, CUtensorMapL2promotion, CUtensorMapFloatOOBfill fill) {
-    if (!out || !sizes || !box || !steps || (rank > 1 && !strides) || rank < 1 || rank > TensorMap::kMaxRank) return CUDA_ERROR_INVALID_VALUE;
+    if (!out || !sizes || !box || !steps || !strides || rank < 1 || rank > TensorMap::kMaxRank) return CUDA_ERROR_INVALID_VALUE;
     if (interleave != CU_TENSOR_MAP_INTERLEAVE_NONE) return unsupported("interleaving");
     if (swizzle > CU_TENSOR_MAP_SWIZZLE_128B) return unsupported("this swizzle");
     TensorMap map;
@@ -51,19 +51,19 @@ LANESCOPE_DRIVER_API CUresult cuTensorMapEncodeTiled(CUtensorMap* out, CUtensorM
     map.address = reinterpret_cast<uint64_t>(address);
     map.rank = uint8_t(rank);
     map.swizzle_bits = uint8_t(swizzle);          // none, 32, 64, 128 bytes
-    map.fill_nan_bytes = fill == CU_TENSOR_MAP_FLOAT_OOB_FILL_NAN_REQUEST_ZERO_FMA ? map.element_bytes : uint8_t(0);
-    bool valid = map.address % 16 == 0 && (map.fill_nan_bytes == 0 || is_float(type));
+    map.fill_nan = fill == CU_TENSOR_MAP_FLOAT_OOB_FILL_NAN_REQUEST_ZERO_FMA;
+    bool valid = map.address % 16 == 0 && (!map.fill_nan || is_float(type));
     for (unsigned d = 0; d < rank; ++d) {
         valid &= sizes[d] >= 1 && sizes[d] <= uint64_t(1) << 32 && box[d] >= 1 && box[d] <= 256 && steps[d] >= 1 && steps[d] <= 8;
         map.last[d] = uint32_t(sizes[d] - 1);
         map.box[d] = uint16_t(box[d]);
-        map.steps[d] = uint8_t(steps[d]);
+        map.steps[d] = d == 0 ? uint8_t(1) : uint8_t(steps[d]);   // ignored for the innermost dimension
         if (d == 0) continue;
         valid &= strides[d - 1] % 16 == 0 && strides[d - 1] < uint64_t(1) << 40;
         map.strides[d - 1] = strides[d - 1];
     }
     if (!valid) return CUDA_ERROR_INVALID_VALUE;
-    const unsigned row = map.copied(0) * map.element_bytes;
+    const unsigned row = unsigned(map.box[0]) * map.element_bytes;
     if (row % 16 != 0 || (map.swizzle_bits != 0 && row > 16u << map.swizzle_bits)) return CUDA_ERROR_INVALID_VALUE;
     std::memset(out, 0, sizeof *out);
     std::memcpy(out, &map, sizeof map);
