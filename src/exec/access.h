@@ -57,7 +57,7 @@ struct AccessEvent {
     /// Global: device address. Shared: offset in the block's shared memory. Local: offset in the thread's local memory.
     /// Const: offset in the constant bank. Texture/surface: address of each lane's first texel byte (see texels). Active lanes only.
     const uint64_t* addresses = nullptr;
-    /// Texture: texels_per_lane addresses a lane (32 × texels_per_lane), filtered fetches have up to 8.
+    /// Texture: texels_per_lane addresses a lane (32 × texels_per_lane), filtered fetches have up to 8. nullptr: of linear memory.
     const uint64_t* texels = nullptr;
     uint32_t texels_per_lane = 0;
     const int32_t* texel_xyz = nullptr;   ///< Texture: 3 integer coordinates a lane of the first texel (x, y, z or layer)

@@ -52,8 +52,9 @@ std::byte* texels_of(Run& run, const Step& step, const Texture& texture, unsigne
     return reinterpret_cast<std::byte*>(texture.address + uint64_t(allocation->host_delta));
 }
 
-/// Announces what the lanes read: `count` texel addresses a lane.
-uint64_t announce_texels(Run& run, const TexturePlan& plan, Space space, uint32_t active, const uint64_t* texels, uint32_t count, const int32_t* xyz) {
+/// Announces what the lanes read: `count` texel addresses a lane. `linear`: of linear memory.
+uint64_t announce_texels(Run& run, const TexturePlan& plan, Space space, uint32_t active, const uint64_t* texels, uint32_t count, const int32_t* xyz,
+                         bool linear = false) {
     if (active == 0) return run.time;
     if (run.listener == nullptr) return run.time + run.machine.global_latency;
     AccessEvent event;
@@ -68,8 +69,8 @@ uint64_t announce_texels(Run& run, const TexturePlan& plan, Space space, uint32_
     event.time = run.time;
     for (unsigned lane = 0; lane < kWarpLanes; ++lane) run.addresses[lane] = texels[lane * count];
     event.addresses = run.addresses;
-    event.texels = texels;
-    event.texels_per_lane = count;
+    event.texels = linear ? nullptr : texels;
+    event.texels_per_lane = linear ? 0 : count;
     event.texel_xyz = xyz;
     return run.time + run.listener->on_access(event);
 }
@@ -97,6 +98,7 @@ const Step* fetch(Run& run, const Step& step, uint32_t active) {
     const auto& plan = *static_cast<const TexturePlan*>(step.plan);
     Sample samples[kWarpLanes];
     uint32_t reading = 0, most = 1;
+    bool linear = true;
     for (uint32_t rest = active; rest != 0; rest &= rest - 1) {
         const auto lane = unsigned(std::countr_zero(rest));
         const Texture* texture = texture_of(run, step, plan, lane);
@@ -106,6 +108,7 @@ const Step* fetch(Run& run, const Step& step, uint32_t active) {
         const Coordinates at = coordinates_of(run, plan, lane);
         samples[lane] = plan.gather ? gather(*texture, host, plan.component, at) : sample(*texture, host, plan.cube ? 2 : plan.dimensions, at);
         if (samples[lane].count != 0) reading |= 1u << lane;
+        linear &= texture->linear_memory;
         most = std::max(most, samples[lane].count);
         for (unsigned v = 0; v < 4; ++v)
             if (step.rows[v]) run.row<uint32_t>(step.rows[v])[lane] = samples[lane].value[v];
@@ -116,7 +119,7 @@ const Step* fetch(Run& run, const Step& step, uint32_t active) {
         for (unsigned i = 0; i < most; ++i) texels[lane * most + i] = samples[lane].texels[std::min(i, samples[lane].count - 1)];
         std::copy_n(samples[lane].xyz.begin(), 3, xyz + lane * 3);
     });
-    run.expect(step, announce_texels(run, plan, Space::kTexture, reading, texels, most, xyz));
+    run.expect(step, announce_texels(run, plan, Space::kTexture, reading, texels, most, xyz, linear));
     return &step + 1;
 }
 

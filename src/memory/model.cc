@@ -455,10 +455,25 @@ struct Model::Impl {
         return uint32_t(sm.constants_free - now + shared_latency);
     }
 
+    /// tex1Dfetch: the warp is taken as one, as by a load, and the texture unit counts no request (an H200 in lab/07: 0 requests, 4 sectors a
+    /// warp of neighbouring floats, and as many hits as plain loads).
+    uint32_t linear_texture(const Access& access, Counters& c) {
+        coalesce(access.addresses, access.active, access.bytes, footprint);
+        c.tags += footprint.lines;
+        c.sectors += footprint.sectors;
+        c.requested_bytes += footprint.requested_bytes;
+        c.unique_bytes += footprint.unique_bytes;
+        if (settings.counts_only) return 0;
+        Sm& sm = sm_of(access);
+        const uint64_t now = start(sm, access, footprint.lines);
+        const uint64_t done = load(sm, access, c, footprint.parts.data(), footprint.lines, true, now);
+        return uint32_t(std::min<uint64_t>(done - (origin + access.time), ~0u));
+    }
+
     uint32_t texture(const Access& access, Counters& c) {
-        const bool has_texels = access.texels != nullptr && access.texels_per_lane != 0;
-        const uint32_t per_lane = has_texels ? access.texels_per_lane : 1;
-        split_quads(has_texels ? access.texels : access.addresses, per_lane, access.active, access.bytes, quads);
+        if (access.texels == nullptr || access.texels_per_lane == 0) return linear_texture(access, c);
+        const uint32_t per_lane = access.texels_per_lane;
+        split_quads(access.texels, per_lane, access.active, access.bytes, quads);
         c.requests += quads.requests;
         c.tags += quads.count;
         c.sectors += quads.sectors;

@@ -32,7 +32,7 @@ struct Access {
     uint32_t sm = 0, warp_slot = 0, block_slot = 0;
     uint64_t time = 0;                    ///< SM cycles since the kernel's start
     const uint64_t* addresses = nullptr;  ///< 32
-    const uint64_t* texels = nullptr;     ///< 32 × texels_per_lane
+    const uint64_t* texels = nullptr;     ///< 32 × texels_per_lane; nullptr: of linear memory
     uint32_t texels_per_lane = 0;
     const int32_t* texel_xyz = nullptr;
 };

@@ -212,6 +212,16 @@ TEST(Model, PartlyWrittenSectorsAreFilledWhenTheyAreTooMany) {
     EXPECT_EQ(d.site(1).dram_read_bytes, 32 * (lines - most));
 }
 
+TEST(Model, TexturesOfLinearMemoryAreLoadsWithoutRequests) {
+    Driver d;
+    for (uint64_t time : {0, 10000})
+        d.run({.space = Space::kTexture, .operation = Operation::kLoad, .bytes = 4, .time = time}, [](uint32_t lane) { return kBase + 4ull * lane; });
+    EXPECT_EQ(d.site(0).requests, 0u);
+    EXPECT_EQ(d.site(0).sectors, 8u);    // 128 bytes, twice
+    EXPECT_EQ(d.site(0).l1_hits, 4u);
+    EXPECT_EQ(d.site(0).l2_reads, 4u);
+}
+
 TEST(Model, BulkCopiesAreNoRequestsAndGoAroundL1) {
     Driver d;
     const auto copy = [&](uint32_t site, Operation operation, uint64_t from, bool continued, uint64_t time) {
