@@ -4,7 +4,7 @@
 
 #include <algorithm>
 #include <bit>
-#include <chrono>
+#include <ctime>
 #include <cstdio>
 #include <set>
 
@@ -273,10 +273,10 @@ LaunchResult Context::launch(const LaunchRequest& request) {
         copy = Replay::prepare([&](const analysis::Candidate& change) { return replay(request, known, change, sinks); }, [&] { return memory_->detach(); });
     sinks.monitor = watch_.begin(kernel, request.grid, request.block, request.stream, timeline_.order(request.stream), launches_, *memory_,
                                  gpu_.compute_capability < 70);
-    const auto started = std::chrono::steady_clock::now();
+    const std::clock_t started = std::clock();   // of this process: what it takes on a busy machine decides no advice
     const Simulated simulated = simulate(request, known, chosen ? &accounting : nullptr, 0, sinks);
     const auto& [result, fit, work, execution] = simulated;
-    const std::chrono::duration<double> took = std::chrono::steady_clock::now() - started;
+    const double took = double(std::clock() - started) / CLOCKS_PER_SEC;
     std::fflush(stdout);
     profile::Launch record;
     std::vector<profile::Transfer> caused;
@@ -326,7 +326,7 @@ LaunchResult Context::launch(const LaunchRequest& request) {
         for (const std::string& note : {unwatched, no_copy})
             if (!note.empty()) record.notes.push_back(note);
         profile::roll_up(record);
-        if (copy && !result.fault) try_changes(*copy, request, known, accounting, simulated, took.count(), record);
+        if (copy && !result.fault) try_changes(*copy, request, known, accounting, simulated, took, record);
         journal_.append(record);
         for (profile::Transfer& each : caused) {
             each.launch = index;

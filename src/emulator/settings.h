@@ -19,7 +19,7 @@ struct Settings {
     bool cold = true;                 ///< LANESCOPE_CACHES=cold|warm: caches are empty at each launch, or carried over
     bool counts_only = false;         ///< LANESCOPE_COUNTS_ONLY=1: requests and sectors, no caches, no time
     double kernel_timeout_s = 0;      ///< LANESCOPE_KERNEL_TIMEOUT, host seconds; 0: none
-    double what_if_s = 10;            ///< LANESCOPE_WHAT_IF, host seconds that the replays of one launch may take; 0: no advice is tried
+    double what_if_s = 10;            ///< LANESCOPE_WHAT_IF, seconds of a core that the replays of one launch may take; 0: no advice is tried
     bool report_leaks = false;        ///< LANESCOPE_LEAKS=1
     bool race_check = true;           ///< LANESCOPE_RACE_CHECK=on|off
     enum class Undefined : uint8_t { kWarn, kError, kOff };

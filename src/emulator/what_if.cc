@@ -136,7 +136,7 @@ void Context::try_changes(Replay& copy, const LaunchRequest& request, const Kern
                                                                : std::string("a second copy of what this kernel writes would take too much memory")));
     if (changes.empty()) return;
     const profile::Metrics as_it_is = to_metrics(outcome_of(model_, before.duration_ns));
-    for (const Outcome& outcome : copy.run(changes, at_once, in_place, 5 + 4 * seconds * double(changes.size()))) {
+    for (const Outcome& outcome : copy.run(changes, at_once, in_place, 20 + 20 * seconds * double(changes.size()))) {
         if (!outcome.finished) continue;
         profile::WhatIf tried_change = analysis::describe(changes[outcome.index], record);
         tried_change.before = as_it_is;
