@@ -32,7 +32,7 @@ CUresult make_array(CUarray* array, CUarray_format format, unsigned channels, cu
     const cudaChannelFormatDesc description = channels_of(format, channels);
     if (!array || extent.width == 0 || (channels != 1 && channels != 2 && channels != 4)) return CUDA_ERROR_INVALID_VALUE;
     if (description.x == 0) return CUDA_ERROR_NOT_SUPPORTED;
-    return result(reinterpret_cast<cudaError_t (*)(cudaArray_t*, const cudaChannelFormatDesc*, cudaExtent, unsigned)>(runtime_function("cudaMalloc3DArray"))(
+    return result(RUNTIME(cudaMalloc3DArray)(
         reinterpret_cast<cudaArray_t*>(array), &description, extent, flags));
 }
 

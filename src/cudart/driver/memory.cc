@@ -64,31 +64,31 @@ LANESCOPE_DRIVER_API CUresult cuMemGetInfo(size_t* free, size_t* total) { return
 // A size of 0 is an error here, in the runtime it is not.
 LANESCOPE_DRIVER_API CUresult cuMemAlloc(CUdeviceptr* address, size_t bytes) {
     if (!address || bytes == 0) return CUDA_ERROR_INVALID_VALUE;
-    return result(reinterpret_cast<cudaError_t (*)(void**, size_t)>(runtime_function("cudaMalloc"))(reinterpret_cast<void**>(address), bytes));
+    return result(RUNTIME(cudaMalloc)(reinterpret_cast<void**>(address), bytes));
 }
 LANESCOPE_DRIVER_API CUresult cuMemAllocPitch(CUdeviceptr* address, size_t* pitch, size_t width, size_t height, unsigned) {
-    return result(reinterpret_cast<cudaError_t (*)(void**, size_t*, size_t, size_t)>(runtime_function("cudaMallocPitch"))(
+    return result(RUNTIME(cudaMallocPitch)(
         reinterpret_cast<void**>(address), pitch, width, height));
 }
 LANESCOPE_DRIVER_API CUresult cuMemAllocManaged(CUdeviceptr* address, size_t bytes, unsigned flags) {
-    return result(reinterpret_cast<cudaError_t (*)(void**, size_t, unsigned)>(runtime_function("cudaMallocManaged"))(reinterpret_cast<void**>(address), bytes, flags));
+    return result(RUNTIME(cudaMallocManaged)(reinterpret_cast<void**>(address), bytes, flags));
 }
 LANESCOPE_DRIVER_API CUresult cuMemFree(CUdeviceptr address) { return result(RUNTIME(cudaFree)(pointer(address))); }
 LANESCOPE_DRIVER_API CUresult cuMemAllocAsync(CUdeviceptr* address, size_t bytes, CUstream stream) {
-    return result(reinterpret_cast<cudaError_t (*)(void**, size_t, cudaStream_t)>(runtime_function("cudaMallocAsync"))(
+    return result(RUNTIME(cudaMallocAsync)(
         reinterpret_cast<void**>(address), bytes, stream));
 }
 LANESCOPE_DRIVER_API CUresult cuMemFreeAsync(CUdeviceptr address, CUstream stream) { return result(RUNTIME(cudaFreeAsync)(pointer(address), stream)); }
 
 LANESCOPE_DRIVER_API CUresult cuMemHostAlloc(void** host, size_t bytes, unsigned flags) {
-    return result(reinterpret_cast<cudaError_t (*)(void**, size_t, unsigned)>(runtime_function("cudaHostAlloc"))(host, bytes, flags));
+    return result(RUNTIME(cudaHostAlloc)(host, bytes, flags));
 }
 LANESCOPE_DRIVER_API CUresult cuMemAllocHost(void** host, size_t bytes) { return cuMemHostAlloc(host, bytes, 0); }
 LANESCOPE_DRIVER_API CUresult cuMemFreeHost(void* host) { return result(RUNTIME(cudaFreeHost)(host)); }
 LANESCOPE_DRIVER_API CUresult cuMemHostRegister(void* host, size_t bytes, unsigned flags) { return result(RUNTIME(cudaHostRegister)(host, bytes, flags)); }
 LANESCOPE_DRIVER_API CUresult cuMemHostUnregister(void* host) { return result(RUNTIME(cudaHostUnregister)(host)); }
 LANESCOPE_DRIVER_API CUresult cuMemHostGetDevicePointer(CUdeviceptr* address, void* host, unsigned flags) {
-    return result(reinterpret_cast<cudaError_t (*)(void**, void*, unsigned)>(runtime_function("cudaHostGetDevicePointer"))(
+    return result(RUNTIME(cudaHostGetDevicePointer)(
         reinterpret_cast<void**>(address), host, flags));
 }
 LANESCOPE_DRIVER_API CUresult cuMemHostGetFlags(unsigned* flags, void* host) { return result(RUNTIME(cudaHostGetFlags)(flags, host)); }

@@ -66,7 +66,7 @@ CUresult launch(const cudaLaunchConfig_t& config, CUfunction function, void** pa
     std::vector<void*> unpacked;
     void** arguments = nullptr;
     if (const CUresult status = arguments_of(function, parameters, extra, unpacked, arguments)) return status;
-    return result(reinterpret_cast<cudaError_t (*)(const cudaLaunchConfig_t*, const void*, void**)>(runtime_function("cudaLaunchKernelExC"))(
+    return result(RUNTIME(cudaLaunchKernelExC)(
         &config, symbol(function), arguments));
 }
 
@@ -102,10 +102,9 @@ LANESCOPE_DRIVER_API CUresult cuModuleEnumerateFunctions(CUfunction* functions, 
     return result(RUNTIME(cudaLibraryEnumerateKernels)(reinterpret_cast<cudaKernel_t*>(functions), most, library(module)));
 }
 LANESCOPE_DRIVER_API CUresult cuModuleGetGlobal(CUdeviceptr* address, size_t* bytes, CUmodule module, const char* name) {
-    using Find = cudaError_t (*)(void**, size_t*, cudaLibrary_t, const char*);
-    const auto find = reinterpret_cast<Find>(runtime_function("cudaLibraryGetGlobal")), find_managed = reinterpret_cast<Find>(runtime_function("cudaLibraryGetManaged"));
-    const cudaError_t error = find(reinterpret_cast<void**>(address), bytes, library(module), name);
-    return result(error == cudaErrorSymbolNotFound ? find_managed(reinterpret_cast<void**>(address), bytes, library(module), name) : error);
+    void** out = reinterpret_cast<void**>(address);
+    const cudaError_t error = RUNTIME(cudaLibraryGetGlobal)(out, bytes, library(module), name);
+    return result(error == cudaErrorSymbolNotFound ? RUNTIME(cudaLibraryGetManaged)(out, bytes, library(module), name) : error);
 }
 
 LANESCOPE_DRIVER_API CUresult cuLibraryLoadData(CUlibrary* out, const void* image, CUjit_option* options, void** values, unsigned count, CUlibraryOption*, void**, unsigned) {
@@ -163,8 +162,7 @@ LANESCOPE_DRIVER_API CUresult cuLinkDestroy(CUlinkState state) {
 LANESCOPE_DRIVER_API CUresult cuFuncGetAttribute(int* value, CUfunction_attribute attribute, CUfunction function) {
     if (!value) return CUDA_ERROR_INVALID_VALUE;
     cudaFuncAttributes all{};
-    const auto get = reinterpret_cast<cudaError_t (*)(cudaFuncAttributes*, const void*)>(runtime_function("cudaFuncGetAttributes"));
-    if (const CUresult status = result(get(&all, symbol(function)))) return status;
+    if (const CUresult status = result(RUNTIME(cudaFuncGetAttributes)(&all, symbol(function)))) return status;
     switch (attribute) {
         case CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK: *value = all.maxThreadsPerBlock; break;
         case CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES: *value = int(all.sharedSizeBytes); break;
@@ -183,14 +181,14 @@ LANESCOPE_DRIVER_API CUresult cuFuncGetAttribute(int* value, CUfunction_attribut
 
 /// The attributes that can be set have the runtime's numbers.
 LANESCOPE_DRIVER_API CUresult cuFuncSetAttribute(CUfunction function, CUfunction_attribute attribute, int value) {
-    return result(reinterpret_cast<cudaError_t (*)(const void*, cudaFuncAttribute, int)>(runtime_function("cudaFuncSetAttribute"))(
+    return result(RUNTIME(cudaFuncSetAttribute)(
         symbol(function), cudaFuncAttribute(attribute), value));
 }
 LANESCOPE_DRIVER_API CUresult cuFuncSetCacheConfig(CUfunction function, CUfunc_cache preference) {
-    return result(reinterpret_cast<cudaError_t (*)(const void*, cudaFuncCache)>(runtime_function("cudaFuncSetCacheConfig"))(symbol(function), cudaFuncCache(preference)));
+    return result(RUNTIME(cudaFuncSetCacheConfig)(symbol(function), cudaFuncCache(preference)));
 }
 LANESCOPE_DRIVER_API CUresult cuFuncGetName(const char** name, CUfunction function) {
-    return result(reinterpret_cast<cudaError_t (*)(const char**, const void*)>(runtime_function("cudaFuncGetName"))(name, symbol(function)));
+    return result(RUNTIME(cudaFuncGetName)(name, symbol(function)));
 }
 LANESCOPE_DRIVER_API CUresult cuFuncGetParamInfo(CUfunction function, size_t index, size_t* offset, size_t* bytes) {
     return result(RUNTIME(cudaFuncGetParamInfo)(symbol(function), index, offset, bytes));
@@ -224,8 +222,7 @@ LANESCOPE_DRIVER_API CUresult cuLaunchKernelEx(const CUlaunchConfig* config, CUf
 }
 
 LANESCOPE_DRIVER_API CUresult cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* blocks, CUfunction function, int threads, size_t shared, unsigned flags) {
-    return result(reinterpret_cast<cudaError_t (*)(int*, const void*, int, size_t, unsigned)>(
-        runtime_function("cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags"))(blocks, symbol(function), threads, shared, flags));
+    return result(RUNTIME(cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags)(blocks, symbol(function), threads, shared, flags));
 }
 LANESCOPE_DRIVER_API CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, CUfunction function, int threads, size_t shared) {
     return cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(blocks, function, threads, shared, 0);

@@ -11,7 +11,7 @@ LANESCOPE_DRIVER_API CUresult cuStreamDestroy(CUstream stream) { return result(R
 LANESCOPE_DRIVER_API CUresult cuStreamSynchronize(CUstream stream) { return result(RUNTIME(cudaStreamSynchronize)(stream)); }
 LANESCOPE_DRIVER_API CUresult cuStreamQuery(CUstream stream) { return result(RUNTIME(cudaStreamQuery)(stream)); }
 LANESCOPE_DRIVER_API CUresult cuStreamWaitEvent(CUstream stream, CUevent event, unsigned flags) {
-    return result(reinterpret_cast<cudaError_t (*)(cudaStream_t, cudaEvent_t, unsigned)>(runtime_function("cudaStreamWaitEvent"))(stream, event, flags));
+    return result(RUNTIME(cudaStreamWaitEvent)(stream, event, flags));
 }
 LANESCOPE_DRIVER_API CUresult cuStreamGetFlags(CUstream stream, unsigned* flags) { return result(RUNTIME(cudaStreamGetFlags)(stream, flags)); }
 LANESCOPE_DRIVER_API CUresult cuStreamGetPriority(CUstream stream, int* priority) { return result(RUNTIME(cudaStreamGetPriority)(stream, priority)); }
@@ -38,7 +38,7 @@ LANESCOPE_DRIVER_API CUresult cuGraphDestroy(CUgraph graph) { return result(RUNT
 
 LANESCOPE_DRIVER_API CUresult cuEventCreate(CUevent* event, unsigned flags) { return result(RUNTIME(cudaEventCreateWithFlags)(event, flags)); }
 LANESCOPE_DRIVER_API CUresult cuEventRecord(CUevent event, CUstream stream) {
-    return result(reinterpret_cast<cudaError_t (*)(cudaEvent_t, cudaStream_t)>(runtime_function("cudaEventRecord"))(event, stream));
+    return result(RUNTIME(cudaEventRecord)(event, stream));
 }
 LANESCOPE_DRIVER_API CUresult cuEventRecordWithFlags(CUevent event, CUstream stream, unsigned) { return cuEventRecord(event, stream); }
 LANESCOPE_DRIVER_API CUresult cuEventQuery(CUevent event) { return result(RUNTIME(cudaEventQuery)(event)); }
