@@ -186,6 +186,20 @@ TEST(Pipes, TakeTheirTime) {
     EXPECT_LT(cycles(16), 13000u);
 }
 
+TEST(Pipes, AreIdleWhileAWarpThatUsesThemNowAndThenWaits) {
+    std::string reduction = ".reg .f32 %g<3>; .reg .b32 %q<3>; mov.f32 %g1, 0f3F800000;\n";
+    for (int i = 0; i < 5; ++i)
+        reduction += "mov.b32 %q1, %g1; shfl.sync.bfly.b32 %q2, %q1, 1, 31, -1; mov.b32 %g2, %q2; add.rn.f32 %g1, %g1, %g2;\n";
+    const auto cycles = [&](unsigned threads) {
+        PtxRun run(kernel(reduction));
+        run.machine.pipe_cycles[size_t(Pipe::kFp32)] = 0.25;
+        const uint64_t out = run.buffer(std::vector<uint32_t>(threads));
+        return run.argument(out).argument(out).pass({1}, {threads}).cycles;
+    };
+    // 16 warps add 5 × 0.25 cycles each to the pipe, while each waits 5 times for a shuffle: together they are far from 16 times as long as one.
+    EXPECT_LT(cycles(512), 2 * cycles(32));
+}
+
 TEST(Malformed, MissingOperandsAreFaultsWhenExecuted) {
     for (const char* text : {"ld.global.u32 %r1;", "st.global.u32 [%rd1];", "bra;", "bar.red.popc.u32;", "shfl.sync.up.b32 %r1;", "mov.u32 %r1;",
                              "atom.global.cas.b32 %r1, [%rd1], %r2;", "mbarrier.init.b64;", "cp.async.ca.shared.global [%r1];", "brx.idx %r1;",

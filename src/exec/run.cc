@@ -29,19 +29,19 @@ void Run::run_warp(Warp& w) {
             break;
         }
     uint64_t issued = 0, threads = 0;
-    uint64_t since = time;
-    std::array<uint32_t, kPipes> piped{};    // of the steps since then
+    const uint64_t since = time;
+    std::array<uint32_t, kPipes> piped{};    // of the steps since they were settled
     const auto settle_pipes = [&] {
         for (size_t p = 1; p < kPipes; ++p) {
             if (piped[p] == 0) continue;
-            // The warp goes on when the pipe has done its work and all that came before.
+            // The warp goes on when the pipe has done its work and all that came before. The pipe's clock starts where the turn does: other
+            // warps come later in order but earlier in time, and find it idle where this one waited for something else.
             double& free = sm->pipe_free[p];
             free = std::max(free, double(since)) + piped[p] * machine.pipe_cycles[p];
             sm->pipe_turns[p] += piped[p];
             time = std::max(time, uint64_t(free));
         }
         piped = {};
-        since = time;
     };
     auto* counts = launch.count_instructions && next != nullptr ? &executions[frame->code] : nullptr;
     const FunctionCode* counted = frame != nullptr ? frame->code : nullptr;
