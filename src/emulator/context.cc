@@ -229,15 +229,7 @@ Context::Simulated Context::simulate(const LaunchRequest& request, const KernelR
     work.special = pipe(exec::Pipe::kSpecial);
     work.sequences = pipe(exec::Pipe::kSequence);
     if (accounting) {
-        const memory::Busy busy = model_.busy();
-        work.l1 = busy.l1;
-        work.shared = busy.shared;
-        work.constant = busy.constant;
-        work.l2 = busy.l2;
-        work.l2_atomics = busy.l2_atomics;
-        work.l2_sectors = busy.l2_sectors;
-        work.dram = busy.dram;
-        work.link = busy.link;
+        work.memory = model_.busy();
         const auto add = [&](const memory::Counters& site) { work.dram_bytes += double(site.dram_read_bytes + site.dram_write_bytes); };
         add(model_.unattributed());
         for (const memory::Counters& site : model_.sites()) add(site);

@@ -36,14 +36,14 @@ void add_kernel_time(const gpu::Description& gpu, const KernelWork& work, profil
     const double issue = double(work.warp_instructions) / gpu.schedulers_per_sm + work.sequences;
 
     launch.units = {
-        {"dram", percent(work.dram_bytes * 1e9, ns * peak), percent(work.dram, cycles)},
-        {"l2", percent(double(work.l2_sectors), most_sectors), percent(work.l2, cycles)},
-        {"l2_atomics", percent(work.l2_atomics, elapsed), percent(work.l2_atomics, cycles)},
-        {"l1", percent(work.l1, sms * elapsed), percent(work.l1, sms * cycles)},
-        {"shared", percent(work.shared, sms * elapsed), percent(work.shared, sms * cycles)},
-        {"constant", percent(work.constant, sms * elapsed), percent(work.constant, sms * cycles)},
+        {"dram", percent(work.dram_bytes * 1e9, ns * peak), percent(work.memory.dram, cycles)},
+        {"l2", percent(double(work.memory.l2_sectors), most_sectors), percent(work.memory.l2, cycles)},
+        {"l2_atomics", percent(work.memory.l2_atomics, elapsed), percent(work.memory.l2_atomics, cycles)},
+        {"l1", percent(work.memory.l1, sms * elapsed), percent(work.memory.l1, sms * cycles)},
+        {"shared", percent(work.memory.shared, sms * elapsed), percent(work.memory.shared, sms * cycles)},
+        {"constant", percent(work.memory.constant, sms * elapsed), percent(work.memory.constant, sms * cycles)},
         {"issue", percent(issue, sms * elapsed), percent(issue, sms * cycles)},
-        {"link", percent(work.link, elapsed), percent(work.link, cycles)},
+        {"link", percent(work.memory.link, elapsed), percent(work.memory.link, cycles)},
         {"block_launch", percent(launching, elapsed), percent(launching, cycles)},
         {"fp32", percent(work.fp32, sms * elapsed), percent(work.fp32, sms * cycles)},
         {"fp64", percent(work.fp64, sms * elapsed), percent(work.fp64, sms * cycles)},

@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "gpu/description.h"
+#include "memory/model.h"
 #include "profile/profile.h"
 
 namespace lanescope::timing {
@@ -24,12 +25,10 @@ struct KernelWork {
     bool parameters = false;
     uint64_t blocks = 0, warp_instructions = 0;
     uint64_t active_cycles = 0, warp_cycles = 0;  ///< SMs with a block, resident warps; sums over SMs
-    // cycles for which a unit was taken up
-    double l1 = 0, shared = 0, constant = 0;      ///< sums over SMs; l1 with shared memory's
-    double fp32 = 0, fp64 = 0, special = 0;       ///< sums over SMs
-    double sequences = 0;                 ///< the same of all schedulers, by instructions that machine code makes many of
-    double l2 = 0, l2_atomics = 0, dram = 0, link = 0;
-    uint64_t l2_sectors = 0;              ///< crossings between L2's partitions too, as ncu counts
+    // cycles for which a pipe was taken up, sums over SMs
+    double fp32 = 0, fp64 = 0, special = 0;
+    double sequences = 0;                 ///< of all schedulers, by instructions that machine code makes many of
+    memory::Busy memory;                  ///< the same of the memory system's units
     double dram_bytes = 0;
 };
 

@@ -23,7 +23,7 @@ const std::map<std::string, Folders> kMayUse = {
     {"exec", {"ptx"}},
     {"memory", {"gpu"}},
     {"hazard", {"exec"}},
-    {"timing", {"gpu", "profile"}},
+    {"timing", {"memory", "profile"}},
     {"emulator", {"analysis", "exec", "memory", "hazard", "timing"}},
     {"cudart", {"emulator"}},
     {"hardware", {"gpu", "profile"}},
