@@ -222,7 +222,7 @@ Context::Simulated Context::simulate(const LaunchRequest& request, const KernelR
     }
     timing::KernelWork& work = out.work;
     work = {.cycles = out.result.cycles, .parameters = kernel.parameter_bytes() != 0, .blocks = request.grid.count(),
-            .warp_instructions = out.result.warp_instructions, .active_cycles = out.result.active_cycles, .warp_cycles = out.result.warp_cycles};
+            .issued = out.result.issued, .active_cycles = out.result.active_cycles, .warp_cycles = out.result.warp_cycles};
     const auto pipe = [&](exec::Pipe which) { return out.result.pipe_cycles[size_t(which)]; };
     work.fp32 = pipe(exec::Pipe::kFp32);
     work.fp64 = pipe(exec::Pipe::kFp64);

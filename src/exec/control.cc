@@ -19,6 +19,12 @@ const Step* branch(Run& run, const Step& step, uint32_t active) {
     return next;
 }
 
+/// The branch at the end of a loop whose turns are put together.
+const Step* branch_turn(Run& run, const Step& step, uint32_t active) {
+    run.warp->turn = active == 0 ? 0 : (run.warp->turn + 1) % kTurns;
+    return branch(run, step, active);
+}
+
 const Step* branch_indexed(Run& run, const Step& step, uint32_t active) {
     if (active == 0) return &step + 1;
     const auto& list = *static_cast<const Decoder::TargetList*>(step.plan);
@@ -93,7 +99,7 @@ const Step* leave_function(Run& run, const Step& step, uint32_t active) {
 bool decode_control(Decoder& decoder, const Instruction& instruction) {
     switch (instruction.opcode) {
         case Opcode::kBra:
-            decoder.emit(branch, {}, kControl);
+            decoder.emit(decoder.machine_code().once ? branch_turn : branch, {}, kControl);
             decoder.branch_to(instruction.operands[0].index);
             return true;
         case Opcode::kBrxIdx: {

@@ -185,6 +185,7 @@ void Decoder::decode_function(uint32_t index) {
     fixups_.clear();
     place_registers();
     place_variables();
+    machine_code_ = optimized ? exec::machine_code(scheduled, flow) : std::vector<MachineCode>(scheduled.body.size());
     find_waits();
 
     std::vector<bool> meeting(function_->body.size() + 1);
@@ -211,6 +212,7 @@ void Decoder::decode_function(uint32_t index) {
         if (steps.size() > first) {
             steps[first].wait = waits_[index_];
             steps[first].cycles = cycles_[index_];
+            steps[first].flags |= uint8_t((machine_code_[index_].late ? kLate : 0) | (machine_code_[index_].once ? kOnce : 0));
             const PipeUse use = pipe_use(function_->body[index_]);
             steps[first].pipe = uint8_t(use.pipe) & 7;
             steps[first].pipe_turns = use.turns & 31;
@@ -382,6 +384,10 @@ void Decoder::find_waits() {
         // But a loop of one block with those of the turn before.
         if (std::find(block.next.begin(), block.next.end(), b) != block.next.end()) time_block(block, true);
     }
+    // What waits late in a loop's turns has not waited where the loop ends sooner.
+    for (const BasicBlock& block : flow_->blocks)
+        for (uint32_t i = block.begin; i < block.end && block.end < body.size(); ++i)
+            if (machine_code_[i].late && !is_load(body[i])) waits_[block.end] |= waits_[i];
 }
 
 uint8_t Decoder::scoreboard_slot() const { return slots_[index_]; }

@@ -7,6 +7,7 @@
 
 #include "exec/flow.h"
 #include "exec/lowering.h"
+#include "exec/machine_code.h"
 #include "exec/program.h"
 #include "exec/step.h"
 
@@ -25,6 +26,7 @@ public:
     uint32_t index() const { return original_[index_]; }  ///< of the instruction in the module's body
     Code& code() { return code_; }
     FunctionCode& function_code() { return *function_code_; }
+    const MachineCode& machine_code() const { return machine_code_[index_]; }
     uint32_t dead() const { return flow_->dead[index_]; }  ///< Flow::dead of the instruction
 
     /// The row of an operand that is read as `type`: a register's, or one filled with an immediate, an address or a special register's
@@ -101,6 +103,7 @@ private:
     std::vector<uint32_t> original_;                    ///< position in the order of issue → in the module's body
     std::vector<bool> malformed_;                       ///< by index in the module's body
     std::vector<uint32_t> register_offsets_, variable_offsets_;
+    std::vector<MachineCode> machine_code_;
     std::vector<uint32_t> waits_;
     std::vector<uint8_t> slots_, cycles_;
     std::vector<Fixup> fixups_;

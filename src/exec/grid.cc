@@ -103,6 +103,8 @@ void Run::start_block(Sm& s, uint32_t slot, uint64_t at) {
         w.copies_arrive = 0;
         w.copy_groups.clear();
         w.cluster_phase = 0;
+        w.turn = w.words = 0;
+        w.in_flight.fill(0);
         const uint32_t lanes_here = std::min(kWarpLanes, b.threads - i * kWarpLanes);
         w.live = lanes_here == kWarpLanes ? kFullMask : (1u << lanes_here) - 1;
         Frame& f = w.entry;
@@ -320,6 +322,7 @@ GridResult run_grid(const Kernel& kernel, const Launch& launch, DeviceMemory& me
     run.run();
 
     result.warp_instructions = run.warp_instructions;
+    result.issued = run.machine_instructions;
     result.thread_instructions = run.thread_instructions;
     for (const Sm& s : run.sms) {
         result.sm_cycles.push_back(s.cycles);

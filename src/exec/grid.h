@@ -56,6 +56,7 @@ struct Executions {
 struct GridResult {
     uint64_t cycles = 0;                            ///< SM cycles from the start to the end of the last block
     uint64_t warp_instructions = 0, thread_instructions = 0;
+    uint64_t issued = 0;                            ///< instructions of machine code, as far as one of PTX is at most one
     std::vector<uint64_t> sm_cycles;                ///< per SM: when its last block ended
     uint64_t active_cycles = 0;                     ///< in which an SM held a block, summed over SMs
     uint64_t warp_cycles = 0;                       ///< the same of warps

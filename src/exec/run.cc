@@ -28,7 +28,7 @@ void Run::run_warp(Warp& w) {
             next = enter(i);
             break;
         }
-    uint64_t issued = 0, threads = 0;
+    uint64_t instructions = 0, issued = 0, threads = 0;
     const uint64_t since = time;
     std::array<uint32_t, kPipes> piped{};    // of the steps since they were settled
     const auto settle_pipes = [&] {
@@ -47,10 +47,9 @@ void Run::run_warp(Warp& w) {
     const FunctionCode* counted = frame != nullptr ? frame->code : nullptr;
     while (next != nullptr) {
         const Step& step = *next;
-        if (step.wait != 0) {
-            uint64_t arrived = 0;
-            for (uint32_t slots = step.wait; slots != 0; slots &= slots - 1) arrived = std::max(arrived, w.pending[unsigned(std::countr_zero(slots))]);
+        if (step.wait != 0 || (step.flags & kLate) != 0) {
             // The data's way covers the dependence's own cycles.
+            const uint64_t arrived = w.arrival(step);
             if (arrived > time + step.cycles) time = arrived - step.cycles;
         }
         if (w.way_out_free > time && (step.flags & (kOrdered | kStore)) == kOrdered) time = w.way_out_free;
@@ -59,10 +58,12 @@ void Run::run_warp(Warp& w) {
             park(next);
             break;
         }
-        time += step.cycles;
+        const bool made = (step.flags & kOnce) == 0 || w.turn == kTurns - 1;
+        time += made ? step.cycles : 0;
         if (step.pipe != 0) piped[step.pipe] += step.pipe_turns;
         if ((step.flags & kUncounted) == 0) {
-            ++issued;
+            ++instructions;
+            issued += made;
             threads += lanes;
             if (counts != nullptr) [[unlikely]] {
                 if (frame->code != counted) {
@@ -102,9 +103,10 @@ void Run::run_warp(Warp& w) {
     }
     settle_pipes();
     w.time = time;
-    warp_instructions += issued;
+    warp_instructions += instructions;
+    machine_instructions += issued;
     thread_instructions += threads;
-    sm->instructions += issued;
+    sm->instructions += instructions;
     sm->issue[w.slot % machine.schedulers] += issued;
     if (w.live != 0 || !w.splits.empty()) set_ready(w);
 }

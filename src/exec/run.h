@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "exec/grid.h"
+#include "exec/machine_code.h"
 #include "exec/step.h"
 
 namespace lanescope::exec {
@@ -83,6 +84,9 @@ struct Warp {
     uint32_t live = 0;                       ///< lanes that have not ended
     uint32_t index = 0;                      ///< in the block
     uint32_t slot = 0;                       ///< in the SM
+    uint32_t turn = 0;                       ///< of a loop whose turns machine code puts together, below kTurns
+    uint32_t words = 0;                      ///< that its loads returned to so far, modulo kWordsInFlight
+    std::array<uint64_t, kWordsInFlight> in_flight{};  ///< when the last of them arrived
     Block* block = nullptr;
     Frame entry;
     /// Local memory in units of 16 bytes, those of the 32 lanes side by side: byte a of lane i is at (a / 16 × 32 + i) × 16 + a % 16, so
@@ -92,6 +96,25 @@ struct Warp {
     uint64_t way_out_free = 0;               ///< when what the warp stored has room on its way out
     uint64_t copies_arrive = 0;              ///< cp.async since the last commit
     std::vector<uint64_t> copy_groups;       ///< committed cp.async groups, when each has arrived
+
+    /// When a step can be issued for what its loads, or the loads before it, return.
+    uint64_t arrival(const Step& step) const {
+        uint64_t at = 0;
+        if ((step.flags & kLate) != 0) {
+            if ((step.flags & (kOrdered | kStore)) == kOrdered) at = in_flight[words];
+            else if (turn != kTurns - 1) return 0;
+        }
+        for (uint32_t slots = step.wait; slots != 0; slots &= slots - 1) at = std::max(at, pending[unsigned(std::countr_zero(slots))]);
+        return at;
+    }
+    /// A load of a loop whose turns are put together returns at `arrival`.
+    void note_words(const Step& step, uint64_t arrival) {
+        const auto& plan = *static_cast<const MemoryPlan*>(step.plan);
+        for (unsigned bytes = 0; bytes < plan.width; bytes += 4) {
+            in_flight[words] = arrival;
+            words = words + 1 == kWordsInFlight ? 0 : words + 1;
+        }
+    }
 };
 
 struct Barrier {
@@ -192,7 +215,7 @@ struct Run {
     uint32_t warps_per_block = 1;
     std::array<std::vector<uint32_t>, 3> thread_ids;  ///< %tid.x, .y, .z by linear thread
     uint64_t next_block = 0, blocks = 0, live_blocks = 0;
-    uint64_t thread_instructions = 0, warp_instructions = 0;
+    uint64_t thread_instructions = 0, warp_instructions = 0, machine_instructions = 0;
     std::unordered_map<const FunctionCode*, std::vector<std::pair<uint64_t, uint64_t>>> executions;
 
     Split& current() { return warp->splits[split]; }
@@ -256,7 +279,10 @@ struct Run {
     /// Tells the listener of an access. Returns when its result is there.
     uint64_t announce(const std::vector<Access>& accesses, Space space, uint32_t active, const uint64_t* at, bool continued = false);
     /// The step's destinations are there at `arrival`.
-    void expect(const Step& step, uint64_t arrival) { warp->pending[step.slot] = std::max(warp->pending[step.slot], arrival); }
+    void expect(const Step& step, uint64_t arrival) {
+        warp->pending[step.slot] = std::max(warp->pending[step.slot], arrival);
+        if ((step.flags & kLate) != 0) warp->note_words(step, arrival);
+    }
     /// Reads a string that ends with 0 at a generic address; stops at `limit`.
     std::string text_at(const Step& step, unsigned lane, uint64_t address, size_t limit = 65536);
     uint32_t shared_bytes = 0;               ///< of each block

@@ -43,6 +43,8 @@ enum StepFlags : uint8_t {
     kUncounted = 8, ///< not an instruction of the program: joins, reads of special registers on behalf of an instruction
     kBackward = 16, ///< a branch to an earlier place: a spinning split is noticed here
     kStore = 32,    ///< stores follow each other without waiting for the way out: only what comes after them does
+    kLate = 64,     ///< MachineCode::late
+    kOnce = 128,    ///< MachineCode::once
 };
 
 struct alignas(64) Step {

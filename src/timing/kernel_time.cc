@@ -33,7 +33,7 @@ void add_kernel_time(const gpu::Description& gpu, const KernelWork& work, profil
     const double sms = gpu.sms, peak = gpu.peak_bytes_per_second();
     const double most_sectors = ns * gpu.l2_clock_mhz / 1000 * gpu.l2_slices * parameter(gpu, "l2_peak_sectors", gpu.l2_bytes_per_clock_per_slice / 32.);
     const double launching = gpu.blocks_launched_per_clock > 0 ? double(work.blocks) / gpu.blocks_launched_per_clock : 0;
-    const double issue = double(work.warp_instructions) / gpu.schedulers_per_sm + work.sequences;
+    const double issue = double(work.issued) / gpu.schedulers_per_sm + work.sequences;
 
     launch.units = {
         {"dram", percent(work.dram_bytes * 1e9, ns * peak), percent(work.memory.dram, cycles)},

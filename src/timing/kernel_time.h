@@ -23,7 +23,7 @@ struct KernelWork {
     uint64_t cycles = 0;                  ///< from the first block's start until all is done, stores too
     double migration_ns = 0;              ///< for which the kernel waited for pages of managed memory
     bool parameters = false;
-    uint64_t blocks = 0, warp_instructions = 0;
+    uint64_t blocks = 0, issued = 0;      ///< instructions that schedulers issued, but for `sequences`
     uint64_t active_cycles = 0, warp_cycles = 0;  ///< SMs with a block, resident warps; sums over SMs
     // cycles for which a pipe was taken up, sums over SMs
     double fp32 = 0, fp64 = 0, special = 0;

@@ -35,7 +35,7 @@ TEST(KernelTime, IsWorkAfterTheLaunch) {
 TEST(KernelTime, SharesOfPeak) {
     profile::Launch launch;
     // 4000 ns: 1000 + 3000. DRAM moved 320000 of 400000 B; L2 2000 of 8000 sectors; 10 × 3000 SM cycles, half of them with 32 of 64 warps.
-    add_kernel_time(small_gpu(), {.cycles = 3000, .blocks = 600, .warp_instructions = 16000, .active_cycles = 15000, .warp_cycles = 480000,
+    add_kernel_time(small_gpu(), {.cycles = 3000, .blocks = 600, .issued = 16000, .active_cycles = 15000, .warp_cycles = 480000,
                                   .memory = {.l1 = 4000, .shared = 3000, .l2 = 1500, .l2_sectors = 2000, .dram = 2700}, .dram_bytes = 320000},
                     launch);
     EXPECT_DOUBLE_EQ(launch.metrics.at("gpu__time_duration.sum"), 4000);
