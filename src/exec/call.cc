@@ -248,6 +248,7 @@ struct ParamPlan {
     uint8_t element_bytes = 4, vector = 1;
     bool is_signed = false, dynamic = false, kernel = false, store = false;
     Row base;                       // dynamic addresses: 64-bit .param addresses
+    int64_t beyond = 0;             // added to it
     uint32_t register_bits[8] = {};
 };
 
@@ -290,7 +291,7 @@ const Step* load_kernel_parameter(Run& run, const Step& step, uint32_t active) {
         const auto* base = run.row<const uint64_t>(plan.base);
         for (uint32_t rest = active; rest != 0; rest &= rest - 1) {
             const auto lane = unsigned(std::countr_zero(rest));
-            const uint64_t address = base[lane] + plan.offset;
+            const uint64_t address = base[lane] + uint64_t(plan.beyond);
             const uint32_t bytes = plan.element_bytes * plan.vector;
             if (address > parameters.size() || bytes > parameters.size() - address)
                 return run.fail_access(FaultKind::kOutOfBounds, step, lane, address, bytes, false);
@@ -337,7 +338,7 @@ const Step* access_parameter(Run& run, const Step& step, uint32_t active) {
         each_lane_of(active, [&](unsigned lane) {
             uint64_t at = uint64_t(plan.offset) / kWordRow * 4 + plan.byte + v * plan.element_bytes;
             if (base != nullptr) {
-                at += base[lane];
+                at += base[lane] + uint64_t(plan.beyond);
                 if (at > run.frame->code->frame_bytes / kWarpLanes - 8) return void(outside = true);
             }
             std::byte* pieces[2];
@@ -442,8 +443,7 @@ bool decode_param(Decoder& decoder, const Instruction& instruction) {
     } else if (base.kind == Operand::Kind::kRegister) {
         plan->dynamic = true;
         plan->base = decoder.source(base, Type::kU64);
-        plan->offset = plan->kernel ? uint32_t(address.value) : 0;
-        plan->byte = plan->kernel ? 0 : uint32_t(address.value);
+        plan->beyond = address.value;
     } else {
         return decoder.unsupported("this address"), true;
     }

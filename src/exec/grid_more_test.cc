@@ -23,6 +23,18 @@ std::vector<uint32_t> count_up(size_t count) {
     return values;
 }
 
+TEST(Parameters, AreReadBelowAnAddress) {
+    PtxRun run(kernel(R"(
+        mov.b64 %rd2, in;
+        ld.param.u64 %rd3, [%rd2+-8];
+        sub.u64 %rd4, %rd3, %rd0; cvt.u32.u64 %r1, %rd4; add.u32 %r1, %r1, 7;
+        st.global.u32 [%rd1], %r1;
+    )"));
+    const uint64_t out = run.buffer(std::vector<uint32_t>(32));
+    EXPECT_FALSE(run.argument(out).argument(uint64_t(0)).pass({1}, {32}).fault.has_value());
+    EXPECT_THAT(run.read<uint32_t>(out, 32), Each(7u));   // `out` is the parameter 8 bytes below `in`
+}
+
 TEST(Async, CopiesAndTheirGroups) {
     PtxRun run(kernel(R"(
         .shared .align 16 .b8 s[512];

@@ -264,7 +264,7 @@ L2Cache::Reply L2Cache::read(uint64_t line, uint32_t sectors, uint32_t side, uin
     const uint32_t stored_site = first_site_ + site;
     Reply reply;
     sectors_ += count(sectors);
-    reply.wait = turn(std::max(1.0, read_clocks_ * count(sectors)), now);   // a slice takes one request a clock
+    reply.wait = reply.turn = turn(std::max(1.0, read_clocks_ * count(sectors)), now);   // a slice takes one request a clock
     const uint32_t own = touch(line, in, side, now, evict_first);
     reply.hits = sectors & lines_[own].valid;
     if (reply.hits && lines_[own].ready > now) reply.wait = std::max(reply.wait, double(lines_[own].ready - now));

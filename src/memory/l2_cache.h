@@ -29,6 +29,7 @@ public:
     struct Reply {
         uint32_t hits = 0;                ///< sectors found in the asking SM's partition
         double wait = 0;                  ///< cycles beyond an L2 hit in the own partition
+        double turn = 0;                  ///< of them, those before a slice takes the request
     };
     /// A read of `sectors` of a line by an SM of partition `side`. Fills count for `site`. `evict_first`: if the line has to be brought, it
     /// makes room before all others.

@@ -1,8 +1,10 @@
 // Two small windows in which memory traffic is merged: stores leaving an SM, and reads of several SMs on their way to L2.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "memory/coalescer.h"
@@ -43,48 +45,51 @@ private:
     std::array<Entry, kMaxLines> entries_;
 };
 
-/// Identical reads of a group of SMs (a graphics processing cluster) that are in flight together reach L2 as one.
+/// Where reads arrive at L2. Those of one group of SMs (a graphics processing cluster) for the same sectors of a line become one while the first
+/// waits for the data. A request for other sectors of the line, of any group, ends that.
+/// Requests come out of order of time: an end counts for all that was sent before it, also if it comes after those that wanted to join.
 class ReadWindow {
 public:
-    void reset(uint32_t reads) {
+    void reset(uint32_t reads, uint32_t groups) {
         reads_ = reads;
-        entries_.assign(kEntries, {});
+        groups_ = groups;
+        lines_.assign(kEntries, {});
+        flights_.assign(size_t(kEntries) * groups, {});
     }
-    struct Merged {
-        uint32_t sectors = 0;             ///< those that an earlier request already brings
-        uint64_t ready = 0;               ///< when they arrive
-    };
-    Merged join(uint64_t line, uint32_t sectors, uint64_t now) {
-        Entry& entry = entries_[index(line)];
-        if (entry.line != line || now >= entry.until) return {};
-        Merged out;
-        for (uint32_t sector = 0; sector < kSectorsPerLine; ++sector)
-            if ((sectors >> sector & 1) != 0 && entry.reads[sector] != 0 && entry.reads[sector] < reads_) {
-                ++entry.reads[sector];
-                out.sectors |= 1u << sector;
-            }
-        out.ready = entry.ready;
-        return out;
+    /// When the data arrives that an identical request of the group brings already; nothing: this one goes to L2 itself, see `sent`.
+    std::optional<uint64_t> join(uint64_t line, uint32_t sectors, uint32_t group, uint64_t now) {
+        Line& last = lines_[index(line)];
+        if (last.line != line || last.sectors != sectors) {
+            last = {line, last.line == line ? std::max(last.ended, now) : 0, sectors};
+            return {};
+        }
+        Flight& flight = flights_[size_t(index(line)) * groups_ + group];
+        const uint64_t apart = now < flight.sent ? flight.sent - now : now - flight.sent;
+        if (flight.line != line || flight.sent < last.ended || apart >= flight.window || flight.reads >= reads_) return {};
+        ++flight.reads;
+        return flight.ready;
     }
-    /// A request of its own was sent for `sectors`: others can join it before `until`.
-    void sent(uint64_t line, uint32_t sectors, uint64_t now, uint64_t until, uint64_t ready) {
-        Entry& entry = entries_[index(line)];
-        if (entry.line != line || now >= entry.until) entry = {line, 0, 0, {}};
-        for (uint32_t sector = 0; sector < kSectorsPerLine; ++sector)
-            if ((sectors >> sector & 1) != 0) entry.reads[sector] = 1;
-        if (until > entry.until) entry.until = until;
-        if (ready > entry.ready) entry.ready = ready;
+    /// A request of its own was sent: others can join it for `window` cycles.
+    void sent(uint64_t line, uint32_t group, uint64_t now, uint32_t window, uint64_t ready) {
+        const uint32_t at = index(line);
+        flights_[size_t(at) * groups_ + group] = {line, std::max(now, lines_[at].ended), ready, window, 1};
     }
 
 private:
     static constexpr uint32_t kEntries = 8192;
-    struct Entry {
-        uint64_t line = ~0ull, until = 0, ready = 0;
-        std::array<uint8_t, kSectorsPerLine> reads{};
+    struct Line {
+        uint64_t line = ~0ull;
+        uint64_t ended = 0;               ///< when others than `sectors` were asked for
+        uint32_t sectors = 0;             ///< of the last request
+    };
+    struct Flight {
+        uint64_t line = ~0ull, sent = 0, ready = 0;
+        uint32_t window = 0, reads = 0;
     };
     static uint32_t index(uint64_t line) { return uint32_t((line * 0x9E3779B97F4A7C15ull) >> 51); }
-    uint32_t reads_ = 0;
-    std::vector<Entry> entries_;
+    uint32_t reads_ = 0, groups_ = 0;
+    std::vector<Line> lines_;
+    std::vector<Flight> flights_;         ///< by line and group
 };
 
 }  // namespace lanescope::memory

@@ -96,7 +96,7 @@ struct Model::Impl {
     double l1_latency, l2_latency, dram_beyond, shared_latency, constant_fetch, link_cycles_per_byte, link_free = 0;
     uint32_t groups;                      ///< clusters of SMs whose reads are merged
     std::vector<Sm> sms;
-    std::vector<ReadWindow> windows;
+    std::optional<ReadWindow> window;
     std::optional<L2Cache> l2;
     std::map<uint64_t, uint64_t> host;    ///< mapped host memory: begin → end, as device addresses
     Footprint footprint;
@@ -121,10 +121,7 @@ struct Model::Impl {
         if (settings.counts_only) return;
         sms.resize(std::max(1u, gpu.sms));
         for (Sm& sm : sms) sm.stores.reset(uint32_t(parameters.l1_store_window_lines), uint64_t(parameters.l1_store_window_cycles));
-        if (gpu.l1_request_coalescer) {
-            windows.resize(groups);
-            for (ReadWindow& window : windows) window.reset(uint32_t(parameters.coalescer_reads));
-        }
+        if (gpu.l1_request_coalescer) window.emplace().reset(uint32_t(parameters.coalescer_reads), groups);
         l2.emplace(gpu, parameters);
     }
 
@@ -212,22 +209,17 @@ struct Model::Impl {
             c.link_read_bytes += kSectorBytes * count(sectors);
             ready += l2_latency + over_link(kSectorBytes * count(sectors), now);
         } else {
-            uint32_t rest = sectors;
-            if (!windows.empty()) {
-                const ReadWindow::Merged merged = windows[group].join(line, sectors, now);
-                rest &= ~merged.sectors;
-                if (merged.sectors) ready = std::max(ready, double(merged.ready));
-            }
-            if (rest) {
-                const L2Cache::Reply reply = l2->read(line, rest, side_of(group), access.site, now, evict_first(access));
-                c.l2_reads += count(rest);
+            const std::optional<uint64_t> merged = window ? window->join(line, sectors, group, now) : std::nullopt;
+            if (merged) {
+                ready = std::max(ready, double(*merged));
+            } else {
+                const L2Cache::Reply reply = l2->read(line, sectors, side_of(group), access.site, now, evict_first(access));
+                c.l2_reads += count(sectors);
                 c.l2_read_hits += count(reply.hits);
-                ready = std::max(ready, double(now) + l2_latency + reply.wait);
-                if (reply.hits != rest) beyond = dram_beyond;
-                if (!windows.empty()) {
-                    const double until = ready - parameters.coalescer_distance_cycles;
-                    if (until > double(now)) windows[group].sent(line, rest, now, uint64_t(until), uint64_t(ready));
-                }
+                ready += reply.wait;
+                if (reply.hits != sectors) beyond = dram_beyond;
+                const double open = ready - double(now) - reply.turn - parameters.coalescer_distance_cycles;
+                if (window && open > 0) window->sent(line, group, now, uint32_t(open), uint64_t(ready));
             }
         }
         if (!sm.pending.empty()) {
