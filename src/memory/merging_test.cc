@@ -48,7 +48,7 @@ TEST(ReadWindow, WorksBothWaysInTime) {
     EXPECT_FALSE(reads.joins(40));
 }
 
-// Recorded for two SMs that read a line at once (probes.csv, `lrc mask`): the same sectors are read once, others, also fewer or more, apart.
+// Recorded for two SMs that read a line at once (tests/accuracy/h200/probes.csv, `lrc_window`, `masks`): the same sectors are read once, others, also fewer or more, apart.
 TEST(ReadWindow, OtherSectorsEndIt) {
     Reads reads;
     EXPECT_FALSE(reads.joins(100));

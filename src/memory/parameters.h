@@ -16,7 +16,7 @@ struct Parameters {
     double l1_store_window_lines;         ///< lines that wait for further stores at a time
     double l1_pending_lines;              ///< lines that an SM can wait for at a time; 0: as many as its warps ask for
     double store_packet_cycles;           ///< of an SM for 32 bytes of a store on the way to L2; 0: not known, the way is never too narrow
-    double coalescer_reads;               ///< SMs (or requests) whose identical reads become one
+    double coalescer_reads;               ///< requests for the same sectors that become one
     double coalescer_distance_cycles;     ///< way from an SM to the coalescer and back: the rest of a read's latency is the merging window
     double l2_partition_distance_cycles;  ///< how much longer a hit in the other partition takes
     double l2_dirty_share;                ///< share of the L2's lines that may be dirty before some are written back
@@ -51,7 +51,7 @@ struct Parameters {
         l1_pending_lines = get("l1_pending_lines", 0);
         store_packet_cycles = get("store_packet_cycles", 0);
         coalescer_reads = get("coalescer_reads", 4);
-        coalescer_distance_cycles = get("coalescer_distance_cycles", 235);
+        coalescer_distance_cycles = get("coalescer_distance_cycles", 215);
         l2_partition_distance_cycles = get("l2_partition_distance_cycles", 44);
         l2_dirty_share = get("l2_dirty_share", 0.468);
         l2_partial_share = get("l2_partial_share", 0.125);

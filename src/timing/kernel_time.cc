@@ -6,6 +6,7 @@ namespace lanescope::timing {
 namespace {
 
 constexpr double kBinds = 60;             ///< percent: where ncu's guidance begins to call a unit the bottleneck
+constexpr double kEqual = 1;              ///< points of busy time that decide nothing
 
 double parameter(const gpu::Description& gpu, std::string_view name, double otherwise) {
     const auto found = gpu.model.find(name);
@@ -76,6 +77,12 @@ void name_bounds(profile::Launch& launch, const char* idle) {
         if (std::max(a.of_peak, b.of_peak) >= kBinds) return a.of_peak > b.of_peak;
         return a.busy > b.busy;
     });
+    // Equally busy: the one nearer to its peak.
+    if (!order.empty() && order[0].of_peak < kBinds) {
+        const auto others = std::find_if(order.begin(), order.end(), [&](const profile::Unit& unit) { return unit.busy < order[0].busy - kEqual; });
+        const auto first = std::max_element(order.begin(), others, [](const profile::Unit& a, const profile::Unit& b) { return a.of_peak < b.of_peak; });
+        std::rotate(order.begin(), first, first + 1);
+    }
     const auto binds = [](const profile::Unit& unit) { return unit.of_peak >= kBinds || unit.busy >= kBinds; };
     size_t next = 0;
     launch.bound = idle;

@@ -72,6 +72,7 @@ TEST(KernelTime, NamesWhatBinds) {
     };
     EXPECT_EQ(bound({{"dram", 70, 80}, {"l2", 40, 95}}), "dram l2");       // ncu's 60 % come before what was taken up most
     EXPECT_EQ(bound({{"dram", 50, 55}, {"l2", 45, 95}}), "l2 dram");       // L2 never reaches its peak, but had no time left
+    EXPECT_EQ(bound({{"dram", 50, 94.5}, {"l2", 45, 95}}), "dram l2");     // equally busy
     EXPECT_EQ(bound({{"dram", 30, 59}, {"l2", 20, 40}}), "latency dram");  // nothing is high: just below 60
     EXPECT_EQ(bound({{"l1", 90, 95}, {"shared", 80, 85}, {"dram", 1, 1}}), "shared dram");   // most of L1's passes are shared memory's
     EXPECT_EQ(bound({{"l1", 90, 95}, {"shared", 20, 25}}), "l1 ");
