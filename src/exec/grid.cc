@@ -183,6 +183,23 @@ void Run::start_blocks() {
     freed.erase(freed.begin(), freed.begin() + ptrdiff_t(used));
 }
 
+Warp& Run::warp_at(Sm& s, uint64_t key) const {
+    const auto slot = uint32_t(key & ((1u << kSlotBits) - 1));
+    return s.blocks[slot / warps_per_block].warps[slot % warps_per_block];
+}
+
+void Run::prefetch(const Warp& w) {
+    for (size_t at = 0; at < sizeof(Warp); at += 64) __builtin_prefetch(reinterpret_cast<const std::byte*>(&w) + at);
+    // The rows of its next instructions.
+    const Step* step = w.splits.back().next;
+    for (unsigned i = 0; i < 3 && step->lane != nullptr; ++i, ++step)
+        for (unsigned r = 0; r < 3; ++r) {
+            const auto* const row_at = static_cast<const std::byte*>(step->rows[r].in(w.entry.rows));
+            __builtin_prefetch(row_at);
+            __builtin_prefetch(row_at + 64);
+        }
+}
+
 void Run::advance(Sm& s, uint64_t until) {
     sm = &s;
     const unsigned schedulers = machine.schedulers;
@@ -191,9 +208,8 @@ void Run::advance(Sm& s, uint64_t until) {
         moves.least_two(s.ready.data(), unsigned(s.ready.size()), first, second);
         const uint64_t at = first >> kSlotBits;
         if (first == kNever || at >= until) return;
-        const auto slot = uint32_t(first & ((1u << kSlotBits) - 1));
-        const uint32_t per_block = warps_per_block;
-        Warp& w = s.blocks[slot / per_block].warps[slot % per_block];
+        Warp& w = warp_at(s, first);
+        const uint32_t slot = w.slot;
         uint64_t& issue = s.issue[slot % schedulers];
         if (issue > at) {  // its scheduler is busy
             w.time = issue;
@@ -204,6 +220,7 @@ void Run::advance(Sm& s, uint64_t until) {
         } else {
             issue = at;
         }
+        if (second != kNever) prefetch(warp_at(s, second));
         yield_at = std::min(until, second == kNever ? until : std::max(second >> kSlotBits, w.time) + kSlack);
         s.ready[slot] = kNever;
         run_warp(w);

@@ -327,6 +327,10 @@ struct Run {
     void start_block(Sm& s, uint32_t slot, uint64_t at);
     void end_block(Block& b);
     void advance(Sm& s, uint64_t until);
+    /// The warp of a key in Sm::ready.
+    Warp& warp_at(Sm& s, uint64_t key) const;
+    /// Brings what the warp will need into the host's cache: the warps of a GPU do not fit there.
+    static void prefetch(const Warp& w);
     void run();
     void report(FaultKind kind, std::string message);
     void report_runaway(std::string message);

@@ -22,6 +22,17 @@ ByteMask whole(uint32_t sectors) {
 
 }  // namespace
 
+L1Cache::L1Cache(uint32_t most_lines, std::pmr::memory_resource* memory)
+    : lines_(memory), bytes_(memory), ready_(memory), newer_(memory), older_(memory), newest_(memory), oldest_(memory), index_(memory) {
+    const uint32_t slots = std::min(most_lines, kMaxSlots);
+    lines_.reserve(slots);
+    bytes_.reserve(slots);
+    ready_.reserve(slots);
+    newer_.reserve(slots);
+    older_.reserve(slots);
+    index_.reserve(std::bit_ceil(2 * slots));
+}
+
 void L1Cache::reset(uint32_t lines, uint32_t ways) {
     hashed_ = ways == 0;
     lines = std::min(lines, kMaxSlots);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory_resource>
 #include <vector>
 
 #include "memory/coalescer.h"
@@ -15,6 +16,11 @@ class L1Cache {
 public:
     static constexpr uint32_t kNone = ~0u;
 
+    /// Takes from `memory`, at once, what `most_lines` lines need.
+    L1Cache(uint32_t most_lines, std::pmr::memory_resource* memory);
+
+    /// The line will be asked for soon: changes nothing.
+    void prefetch(uint64_t line) const { __builtin_prefetch(&index_[uint32_t(hash(line) >> 32) & (index_.size() - 1)]); }
     /// Empties the cache and gives it `lines` lines, in sets of `ways` (0: unknown).
     void reset(uint32_t lines, uint32_t ways = 0);
 
@@ -50,12 +56,12 @@ private:
     uint32_t sets_ = 0, ways_ = 0, oldest_share_ = 1;
     bool hashed_ = true;
     uint64_t random_ = 0;
-    std::vector<uint64_t> lines_;         ///< by slot: set × ways + way; ~0: empty
-    std::vector<ByteMask> bytes_;         ///< bytes present
-    std::vector<uint64_t> ready_;
-    std::vector<uint16_t> newer_, older_; ///< slots of a set as a list from most to least recent
-    std::vector<uint16_t> newest_, oldest_;  ///< by set
-    std::vector<uint16_t> index_;         ///< open hash: line → slot + 1
+    std::pmr::vector<uint64_t> lines_;         ///< by slot: set × ways + way; ~0: empty
+    std::pmr::vector<ByteMask> bytes_;         ///< bytes present
+    std::pmr::vector<uint64_t> ready_;
+    std::pmr::vector<uint16_t> newer_, older_; ///< slots of a set as a list from most to least recent
+    std::pmr::vector<uint16_t> newest_, oldest_;  ///< by set
+    std::pmr::vector<uint16_t> index_;         ///< open hash: line → slot + 1
 };
 
 }  // namespace lanescope::memory

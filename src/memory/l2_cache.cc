@@ -21,7 +21,7 @@ uint32_t count(uint32_t sectors) { return uint32_t(std::popcount(sectors)); }
 
 }  // namespace
 
-L2Cache::L2Cache(const gpu::Description& gpu, const Parameters& parameters)
+L2Cache::L2Cache(const gpu::Description& gpu, const Parameters& parameters, std::pmr::memory_resource* memory)
     : partitions_(std::max(1u, gpu.l2_partitions)), ways_(std::max(1u, gpu.l2_ways)),
       sets_(uint32_t(std::max<uint64_t>(1, gpu.l2_bytes / kLineBytes / partitions_ / ways_))),
       neighbours_(std::clamp(gpu.dram_fetch_bytes / kSectorBytes, 1u, kSectorsPerLine)),
@@ -36,8 +36,8 @@ L2Cache::L2Cache(const gpu::Description& gpu, const Parameters& parameters)
       atomic_clocks_(parameters.l2_atomic_clocks), same_clocks_(parameters.l2_atomic_same_clocks),
       dram_wait_(std::max(0.0, gpu.dram_latency_ns - parameters.dram_spread_ns - gpu.l2_latency_ns) * gpu.clock_mhz / 1000),
       atomics_(size_t(slices_)),
-      tags_(lines(), kEmpty), stamps_(lines()), lines_(lines()), set_flushes_(size_t(sets_) * partitions_),
-      masks_((lines() / kGroupLines + 1) * masks_per_group_), masks_in_use_(lines() / kGroupLines + 1),
+      tags_(lines(), kEmpty, memory), stamps_(lines(), memory), lines_(lines(), memory), set_flushes_(size_t(sets_) * partitions_, memory), dirty_(memory),
+      masks_((lines() / kGroupLines + 1) * masks_per_group_, memory), masks_in_use_(lines() / kGroupLines + 1, memory),
       other_(&ignored_),
       dram_({.bytes_per_cycle = std::max(1.0, gpu.peak_bytes_per_second() * parameters.dram_efficiency / std::max(1e6, gpu.clock_mhz * 1e6)),
              .atom = gpu.dram_fetch_bytes, .most_pending = uint64_t(double(lines()) * parameters.dram_pending_share),

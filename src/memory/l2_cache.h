@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory_resource>
 #include <span>
 #include <vector>
 
@@ -18,13 +19,20 @@ namespace lanescope::memory {
 /// Times are SM cycles that never go back, from launch to launch either.
 class L2Cache {
 public:
-    L2Cache(const gpu::Description& gpu, const Parameters& parameters);
+    L2Cache(const gpu::Description& gpu, const Parameters& parameters, std::pmr::memory_resource* memory);
 
     /// Empties everything and leaves what a profiler's flush leaves. Costs nothing until sets are used again.
     void flush();
     /// A new kernel: counts go to `sites`, those of earlier kernels' data to `other`.
     void begin_launch(std::span<Counters> sites, Counters* other);
     void end_launch(uint64_t now);
+
+    /// The line will be read by an SM of partition `side`, or written, soon: changes nothing.
+    void prefetch_read(uint64_t line, uint32_t side) const { prefetch(side * sets_ + place(line).set); }
+    void prefetch_write(uint64_t line) const {
+        const Place at = place(line);
+        prefetch(at.home * sets_ + at.set);
+    }
 
     struct Reply {
         uint32_t hits = 0;                ///< sectors found in the asking SM's partition
@@ -73,6 +81,11 @@ private:
     };
     struct Place { uint32_t set, home; };
     Place place(uint64_t line) const;
+    void prefetch(uint32_t set) const {
+        __builtin_prefetch(&tags_[set * ways_]);
+        __builtin_prefetch(&tags_[set * ways_ + ways_ / 2]);
+        __builtin_prefetch(&stamps_[set * ways_]);
+    }
     /// First slot of a set, emptied first if it was not used since the last flush.
     uint32_t first_slot(uint32_t set, uint32_t partition);
     uint32_t find(uint64_t line, uint32_t set, uint32_t partition);
@@ -122,13 +135,13 @@ private:
     std::vector<Slice> atomics_;          ///< by slice
     uint32_t stamp_ = 0, flushes_ = 0, first_site_ = 0;
     uint64_t random_ = 0;
-    std::vector<uint64_t> tags_;
-    std::vector<uint32_t> stamps_;        ///< order of last uses, kKept in it; 0: empty
-    std::vector<Line> lines_;
-    std::vector<uint32_t> set_flushes_;   ///< each set's count of flushes when it was last emptied
-    std::vector<uint32_t> dirty_;         ///< slots with dirty sectors, all of them whole
-    std::vector<uint32_t> masks_;         ///< by group: slots with partly written sectors, masks_in_use_ of masks_per_group_
-    std::vector<uint32_t> masks_in_use_;
+    std::pmr::vector<uint64_t> tags_;
+    std::pmr::vector<uint32_t> stamps_;        ///< order of last uses, kKept in it; 0: empty
+    std::pmr::vector<Line> lines_;
+    std::pmr::vector<uint32_t> set_flushes_;   ///< each set's count of flushes when it was last emptied
+    std::pmr::vector<uint32_t> dirty_;         ///< slots with dirty sectors, all of them whole
+    std::pmr::vector<uint32_t> masks_;         ///< by group: slots with partly written sectors, masks_in_use_ of masks_per_group_
+    std::pmr::vector<uint32_t> masks_in_use_;
     uint64_t all_masks_in_use_ = 0;
     std::span<Counters> counts_;
     Counters* other_ = nullptr;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <memory_resource>
 #include <optional>
 #include <vector>
 
@@ -50,11 +51,17 @@ private:
 /// Requests come out of order of time: an end counts for all that was sent before it, also if it comes after those that wanted to join.
 class ReadWindow {
 public:
+    explicit ReadWindow(std::pmr::memory_resource* memory = std::pmr::get_default_resource()) : lines_(memory), flights_(memory) {}
     void reset(uint32_t reads, uint32_t groups) {
         reads_ = reads;
         groups_ = groups;
         lines_.assign(kEntries, {});
         flights_.assign(size_t(kEntries) * groups, {});
+    }
+    /// The line will be asked for soon: changes nothing.
+    void prefetch(uint64_t line, uint32_t group) const {
+        __builtin_prefetch(&lines_[index(line)]);
+        __builtin_prefetch(&flights_[size_t(index(line)) * groups_ + group]);
     }
     /// When the data arrives that an identical request of the group brings already; nothing: this one goes to L2 itself, see `sent`.
     std::optional<uint64_t> join(uint64_t line, uint32_t sectors, uint32_t group, uint64_t now) {
@@ -88,8 +95,8 @@ private:
     };
     static uint32_t index(uint64_t line) { return uint32_t((line * 0x9E3779B97F4A7C15ull) >> 51); }
     uint32_t reads_ = 0, groups_ = 0;
-    std::vector<Line> lines_;
-    std::vector<Flight> flights_;         ///< by line and group
+    std::pmr::vector<Line> lines_;
+    std::pmr::vector<Flight> flights_;         ///< by line and group
 };
 
 }  // namespace lanescope::memory

@@ -6,9 +6,11 @@
 #include <deque>
 #include <limits>
 #include <map>
+#include <memory_resource>
 #include <optional>
 #include <queue>
 
+#include "base/huge_pages.h"
 #include "memory/coalescer.h"
 #include "memory/constant_cache.h"
 #include "memory/l1_cache.h"
@@ -95,7 +97,9 @@ struct Model::Impl {
     uint64_t origin = 0, last = 0;        ///< of the launch: model time of its cycle 0; latest time seen
     double l1_latency, l2_latency, dram_beyond, shared_latency, constant_fetch, link_cycles_per_byte, link_free = 0;
     uint32_t groups;                      ///< clusters of SMs whose reads are merged
-    std::vector<Sm> sms;
+    base::HugePages pages;
+    std::pmr::monotonic_buffer_resource arena{size_t(16) << 20, &pages};   ///< what is read all over: the caches
+    std::pmr::vector<Sm> sms{&arena};
     std::optional<ReadWindow> window;
     std::optional<L2Cache> l2;
     std::map<uint64_t, uint64_t> host;    ///< mapped host memory: begin → end, as device addresses
@@ -119,10 +123,12 @@ struct Model::Impl {
         link_cycles_per_byte = gpu.link_bytes_per_second > 0 ? gpu.clock_mhz * 1e6 / gpu.link_bytes_per_second : 0;
         groups = std::max(1u, gpu.gpcs);
         if (settings.counts_only) return;
-        sms.resize(std::max(1u, gpu.sms));
+        const auto most_lines = uint32_t(gpu.l1_cache_bytes(0) / kLineBytes);
+        sms.reserve(std::max(1u, gpu.sms));
+        while (sms.size() < sms.capacity()) sms.emplace_back(L1Cache(most_lines, &arena));
         for (Sm& sm : sms) sm.stores.reset(uint32_t(parameters.l1_store_window_lines), uint64_t(parameters.l1_store_window_cycles));
-        if (gpu.l1_request_coalescer) window.emplace().reset(uint32_t(parameters.coalescer_reads), groups);
-        l2.emplace(gpu, parameters);
+        if (gpu.l1_request_coalescer) window.emplace(&arena).reset(uint32_t(parameters.coalescer_reads), groups);
+        l2.emplace(gpu, parameters, &arena);
     }
 
     // --- counting -------------------------------------------------------------------------------------------------------------
@@ -235,7 +241,14 @@ struct Model::Impl {
     /// Loads of a footprint's parts, or of a texture's; returns when the last is there.
     uint64_t load(Sm& sm, const Access& access, Counters& c, const LinePart* parts, uint32_t n, bool through_l1, uint64_t now) {
         uint64_t done = now + uint64_t(l1_latency);
+        const uint32_t group = group_of(access.sm), side = side_of(group);
+        if (through_l1)
+            for (uint32_t i = 0; i < n; ++i) sm.l1.prefetch(parts[i].line);
         for (uint32_t i = 0; i < n; ++i) {
+            if (i + 2 < n) {                                // the caches of the model are larger than those of the host
+                l2->prefetch_read(parts[i + 2].line, side);
+                if (window) window->prefetch(parts[i + 2].line, group);
+            }
             uint32_t missing = parts[i].bytes.sectors();
             if (through_l1) {
                 const L1Cache::Lookup found = sm.l1.load(parts[i].line, whole_lines ? kWholeLine : parts[i].bytes, access.l1 != Eviction::kNoAllocate);
@@ -285,7 +298,10 @@ struct Model::Impl {
             --sm.leaving_lines[hash(sm.leaving.front().line)];
             send(index, sm.leaving.front(), now);
             sm.leaving.pop_front();
-            if (!sm.leaving.empty()) departures.push({sm.way_out_free, index});
+            if (!sm.leaving.empty()) {
+                l2->prefetch_write(sm.leaving.front().line);
+                departures.push({sm.way_out_free, index});
+            }
             last = std::max(last, uint64_t(sm.way_out_free + l2_latency));   // when it is acknowledged
         }
     }
@@ -294,6 +310,8 @@ struct Model::Impl {
     uint64_t store(Sm& sm, const Access& access, Counters& c, bool keep, uint64_t now) {
         const double go_on = std::max(sm.way_out_free + sm.leaving_cycles, double(now));
         const auto index = uint32_t(&sm - sms.data());
+        if (keep)
+            for (uint32_t i = 0; i < footprint.lines; ++i) sm.l1.prefetch(footprint.parts[i].line);
         for (uint32_t i = 0; i < footprint.lines; ++i) {
             const LinePart& part = footprint.parts[i];
             if (keep) sm.l1.store(part.line, part.bytes, access.l1 != Eviction::kNoAllocate);
