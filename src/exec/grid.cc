@@ -56,7 +56,9 @@ void Run::set_ready(Warp& w) {
             key = w.time << kSlotBits | w.slot;
             break;
         }
-    sms[w.block->sm].ready[w.slot] = key;
+    Sm& s = sms[w.block->sm];
+    s.ready[w.slot] = key;
+    s.earliest = std::min(s.earliest, key);
 }
 
 void Run::start_block(Sm& s, uint32_t slot, uint64_t at) {
@@ -207,6 +209,7 @@ void Run::advance(Sm& s, uint64_t until) {
         uint64_t first, second;
         moves.least_two(s.ready.data(), unsigned(s.ready.size()), first, second);
         const uint64_t at = first >> kSlotBits;
+        s.earliest = first;
         if (first == kNever || at >= until) return;
         Warp& w = warp_at(s, first);
         const uint32_t slot = w.slot;
@@ -246,11 +249,7 @@ void Run::run() {
         if (stopped) break;
         if (!freed.empty() && next_block < blocks) start_blocks();
         for (const Sm& s : sms)
-            if (s.resident != 0) {
-                uint64_t first, second;
-                moves.least_two(s.ready.data(), unsigned(s.ready.size()), first, second);
-                next = std::min(next, first);
-            }
+            if (s.resident != 0) next = std::min(next, s.earliest);
         if (live_blocks == 0) break;
         if (next == kNever) {
             report_deadlock();

@@ -157,6 +157,7 @@ struct Sm {
     std::array<double, kPipes> pipe_free{};  ///< when each has done what came so far
     std::array<uint64_t, kPipes> pipe_turns{};
     std::vector<uint64_t> ready;             ///< by warp slot: time << 8 | slot, kNever: cannot run
+    uint64_t earliest = kNever;              ///< no key in `ready` is less; kNever: none can run
     std::vector<Block> blocks;
     uint32_t resident = 0;
 };

@@ -24,6 +24,7 @@ void add_range(uint64_t first, uint32_t count, Footprint& out) {
 void add_lanes(const uint64_t* addresses, uint32_t active, uint32_t bytes, Footprint& out) {
     constexpr uint32_t kSlots = 64;
     std::array<uint8_t, kSlots> slots{};            // part index + 1
+    const uint64_t lane_bytes = (1ull << bytes) - 1;
     uint32_t lines = 0, last = 0;
     out.parts[0].line = ~0ull;
     for (uint32_t rest = active; rest != 0; rest &= rest - 1) {
@@ -37,7 +38,7 @@ void add_lanes(const uint64_t* addresses, uint32_t active, uint32_t bytes, Footp
             }
             last = slots[slot] - 1u;
         }
-        out.parts[last].bytes.set(uint32_t(address % kLineBytes), bytes);
+        (address & kLineBytes / 2 ? out.parts[last].bytes.high : out.parts[last].bytes.low) |= lane_bytes << address % (kLineBytes / 2);
     }
     out.lines = lines;
     out.sectors = out.unique_bytes = 0;

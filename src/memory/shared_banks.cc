@@ -16,19 +16,40 @@ struct Banks {
 
 /// Highest number of rows that the lanes of `lanes` want of one bank: distinct ones, unless lanes do not share.
 uint32_t passes(const uint64_t* addresses, uint32_t lanes, uint32_t bytes, Banks shape) {
+    // Banks are interleaved by words of 4 bytes. One 8 bytes wide (Kepler, in its default mode) delivers two words 32 apart in a pass, if
+    // both lie in one aligned row of 64.
+    const uint32_t words_per_lane = std::max(1u, bytes / 4), row_words = shape.count * shape.bytes / 4;
+    const bool powers = std::has_single_bit(shape.count) && std::has_single_bit(row_words);
+    const uint32_t row_shift = uint32_t(std::countr_zero(row_words));
+    const auto bank_of = [&](uint64_t word) { return uint32_t(powers ? word & (shape.count - 1) : word % shape.count); };
+    const auto row_of = [&](uint64_t word) { return powers ? word >> row_shift : word / row_words; };
+
+    // Most accesses want one row of each bank.
+    std::array<uint64_t, kMaxBanks> rows;
+    uint32_t wanted = 0;                                    // banks, by bit
+    bool conflict = shape.exclusive;
+    for (uint32_t rest = lanes; rest != 0 && !conflict; rest &= rest - 1) {
+        const uint64_t word = addresses[std::countr_zero(rest)] / 4;
+        for (uint32_t k = 0; k < words_per_lane; ++k) {
+            const uint32_t bank = bank_of(word + k);
+            const uint64_t row = row_of(word + k);
+            if ((wanted >> bank & 1) != 0) conflict |= rows[bank] != row;
+            wanted |= 1u << bank;
+            rows[bank] = row;
+        }
+    }
+    if (!conflict) return lanes != 0;
+
     std::array<uint8_t, kMaxBanks> first{};                 // 1 + index into words: head of the bank's list
     std::array<uint8_t, kMaxBanks> depth{};
     std::array<uint64_t, 256> words;
     std::array<uint8_t, 256> next;
     uint32_t count = 0, worst = 0;
-    // Banks are interleaved by words of 4 bytes. One 8 bytes wide (Kepler, in its default mode) delivers two words 32 apart in a pass, if
-    // both lie in one aligned row of 64.
-    const uint32_t words_per_lane = std::max(1u, bytes / 4), row_words = shape.count * shape.bytes / 4;
     for (uint32_t rest = lanes; rest != 0; rest &= rest - 1) {
         const uint64_t word = addresses[std::countr_zero(rest)] / 4;
         for (uint32_t k = 0; k < words_per_lane; ++k) {
-            const uint32_t bank = uint32_t((word + k) % shape.count);
-            const uint64_t row = (word + k) / row_words;
+            const uint32_t bank = bank_of(word + k);
+            const uint64_t row = row_of(word + k);
             uint32_t at = first[bank];
             while (at != 0 && words[at - 1] != row) at = next[at - 1];
             if (at != 0 && !shape.exclusive) continue;
