@@ -179,6 +179,21 @@ Occupancy Context::occupancy_of(Module& module, const exec::Kernel& kernel, uint
                             .carveout_percent = carveout_percent});
 }
 
+namespace {
+
+/// By exec::Pipe: SM cycles for which one warp instruction takes it up. What the description does not say follows from the compute capability:
+/// the CUDA programming guide's table of throughputs, and of matrix instructions the architecture papers' multiply-adds of half precision a clock.
+std::array<double, exec::kPipes> pipe_cycles(const gpu::Description& gpu) {
+    const uint32_t cc = gpu.compute_capability;
+    const double special = gpu.special_lanes_per_sm, wide = std::min(special, double(gpu.fp64_lanes_per_sm));
+    const double alu = cc == 60 ? 32 : 64, multiply = cc < 70 ? 32 : 64, convert = cc < 90 ? special : 64;
+    const double matrix = cc < 70 ? 64 : cc == 80 ? 1024 : cc == 90 || cc == 100 ? 2048 : 512;
+    return {0,         32. / gpu.fp32_lanes_per_sm, 32. / gpu.fp64_lanes_per_sm, 32. / special, 1. / gpu.schedulers_per_sm, 32 / alu, 32 / multiply, 32 / convert,
+            32 / wide, 1,                           exec::kMatrixTurn / matrix};
+}
+
+}  // namespace
+
 exec::Machine Context::machine(const Occupancy& occupancy, uint64_t block_shared_bytes) const {
     auto cycles = [&](double ns, uint32_t otherwise) { return ns > 0 ? uint32_t(ns * gpu_.clock_mhz / 1000 + 0.5) : otherwise; };
     exec::Machine machine;
@@ -192,7 +207,7 @@ exec::Machine Context::machine(const Occupancy& occupancy, uint64_t block_shared
     machine.block_turnaround = cycles(costs.block_turnaround, 0);
     machine.warp_launch = costs.warp_launch * gpu_.clock_mhz / 1000;
     machine.compute_capability = gpu_.compute_capability;
-    machine.pipe_cycles = {0, 32. / gpu_.fp32_lanes_per_sm, 32. / gpu_.fp64_lanes_per_sm, 32. / gpu_.special_lanes_per_sm, 1. / gpu_.schedulers_per_sm};
+    machine.pipe_cycles = pipe_cycles(gpu_);
     machine.shared_bytes_per_sm = uint32_t(std::max(occupancy.shared_config_bytes, block_shared_bytes));
     machine.global_latency = cycles(gpu_.l2_latency_ns, machine.global_latency);
     machine.shared_latency = cycles(gpu_.shared_latency_ns, machine.shared_latency);

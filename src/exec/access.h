@@ -76,9 +76,11 @@ public:
 };
 
 /// Units that some instructions pass through and that take fewer than all schedulers can issue. kSequence: the schedulers themselves, of what
-/// machine code makes of one instruction.
-enum class Pipe : uint8_t { kNone, kFp32, kFp64, kSpecial, kSequence };
-constexpr unsigned kPipes = 5;
+/// machine code makes of one instruction. kAlu: logic, shifts, comparisons, selections; kMultiply: products of integers; kConvert: integers to
+/// single precision; kWide: conversions from and to 64 bits.
+enum class Pipe : uint8_t { kNone, kFp32, kFp64, kSpecial, kSequence, kAlu, kMultiply, kConvert, kWide, kShuffle, kMatrix };
+constexpr unsigned kPipes = 11;
+constexpr unsigned kMatrixTurn = 512;  ///< multiply-adds of half precision that are one turn of kMatrix
 
 /// What the executor must know of a GPU; the emulator fills it from a description and the kernel's occupancy.
 struct Machine {

@@ -213,9 +213,15 @@ void Decoder::decode_function(uint32_t index) {
             steps[first].wait = waits_[index_];
             steps[first].cycles = cycles_[index_];
             steps[first].flags |= uint8_t((machine_code_[index_].late ? kLate : 0) | (machine_code_[index_].once ? kOnce : 0));
-            const PipeUse use = pipe_use(function_->body[index_]);
-            steps[first].pipe = uint8_t(use.pipe) & 7;
-            steps[first].pipe_turns = use.turns & 31;
+            const MachineCode& cost = machine_code_[index_];
+            steps[first].pipe = uint8_t(cost.pipe) & 15;
+            steps[first].pipe_turns = cost.turns & 31;
+            for (size_t s = first; s < steps.size(); ++s) steps[s].issues = 0;
+            for (size_t s = first; s < steps.size(); ++s)
+                if ((steps[s].flags & kUncounted) == 0) {
+                    steps[s].issues = std::min<unsigned>(cost.issues, 15);
+                    break;
+                }
             for (size_t s = first + 1; s < steps.size(); ++s) steps[s].cycles = 0;
         }
     }
@@ -360,20 +366,30 @@ void Decoder::find_waits() {
             if (r != kNone) slots_of[r] |= 1u << slot;
     }
     std::vector<uint32_t> ready(function_->registers.size(), 0);
+    std::vector<Pipe> made_by(function_->registers.size(), Pipe::kNone);
+    // A cycle more where a result goes from one pipe to the other (int_chain of the timing probes).
+    const auto crossing = [](Pipe from, Pipe to) {
+        const auto multiplies = [](Pipe pipe) { return pipe == Pipe::kFp32 || pipe == Pipe::kMultiply; };
+        return uint32_t((from == Pipe::kAlu && multiplies(to)) || (multiplies(from) && to == Pipe::kAlu));
+    };
     uint32_t now = 0;
     const auto time_block = [&](const BasicBlock& block, bool again) {
         for (uint32_t i = block.begin; i < block.end; ++i) {
-            uint32_t at = now + 1;
+            const MachineCode& made = machine_code_[i];
+            const bool folded = made.issues == 0;
+            uint32_t at = folded ? now : now + 1, operands = 0;
             for (const uint32_t r : sets[i].uses) {
                 waits_[i] |= slots_of[r];
-                at = std::max(at, ready[r]);
+                operands = std::max(operands, ready[r] + crossing(made_by[r], made.pipe));
             }
+            if (!folded) at = std::max(at, operands);
             for (const uint32_t r : sets[i].definitions)
                 if (r != kNone) {
                     waits_[i] |= is_load(body[i]) ? slots_of[r] & ~(1u << slots_[i]) : slots_of[r];  // others in its own slot may come later
-                    ready[r] = at + result_latency(body[i]);
+                    ready[r] = (folded ? std::max(at, operands) : at) + made.latency;
+                    made_by[r] = made.pipe;
                 }
-            cycles_[i] = i == block.begin && !again ? 1 : uint8_t(std::min<uint32_t>(at - now, 255));
+            cycles_[i] = i == block.begin && !again && !folded ? 1 : uint8_t(std::min<uint32_t>(at - now, 255));
             now = at;
         }
     };

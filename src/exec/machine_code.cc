@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "exec/schedule.h"
-
 namespace lanescope::exec {
 namespace {
 
@@ -190,11 +188,104 @@ private:
     mutable uint32_t comparison_ = kNone;     // found by counter()
 };
 
+/// Finds instructions that become parts of others.
+class Folding {
+public:
+    Folding(const ptx::Function& function, std::vector<MachineCode>& code)
+        : function_(function), code_(code), users_(function.registers.size()), definitions_(function.registers.size()), takes_(code.size()) {
+        for (uint32_t i = 0; i < code.size(); ++i) {
+            const RegisterSets sets = registers_of(function.body[i]);
+            for (const uint32_t r : sets.uses)
+                if (users_[r].empty() || users_[r].back() != i) users_[r].push_back(i);
+            for (const uint32_t r : sets.definitions)
+                if (r != kNone) ++definitions_[r];
+        }
+    }
+
+    void run() {
+        for (uint32_t i = 0; i < code_.size(); ++i) {
+            const Instruction& instruction = function_.body[i];
+            if (instruction.guard.predicate != kNone || instruction.operands.empty() || instruction.operands[0].kind != Operand::Kind::kRegister) continue;
+            const uint32_t result = instruction.operands[0].index;
+            if (definitions_[result] != 1 || users_[result].empty()) continue;
+            const std::vector<uint32_t>& users = users_[result];
+            const auto all = [&](auto is) { return std::all_of(users.begin(), users.end(), [&](uint32_t user) { return is(function_.body[user]) && takes_[user] == 0; }); };
+            const bool one = users.size() == 1;
+            if (is_product(instruction) && all([&](const Instruction& user) { return is_sum(user, result_bits(instruction)); })) {
+                for (const uint32_t user : users) {
+                    const bool leas = instruction.opcode == Opcode::kShl && !widened(instruction);
+                    const bool wide = result_bits(instruction) == 64;
+                    take(user, {uint8_t(leas && wide ? 2 : 1), leas ? Pipe::kAlu : Pipe::kMultiply, uint8_t(wide ? 2 : 1), 4});
+                }
+            } else if (is_widening(instruction) && all([&](const Instruction& user) { return is_product(user) && result_bits(user) == 64; })) {
+            } else if (is_sum(instruction, result_bits(instruction)) && takes_[i] == 0 && instruction.operands[2].kind == Operand::Kind::kImmediate &&
+                       std::all_of(users.begin(), users.end(), [&](uint32_t user) { return addresses_with(function_.body[user], result); })) {
+            } else if (one && takes_[i] == 0 && result_bits(instruction) == 32 && is_sum(instruction, 32) && all([](const Instruction& user) { return is_sum(user, 32); })) {
+                take(users[0], code_[users[0]]);
+            } else if (one && takes_[i] == 0 && is_logic(instruction) && all([](const Instruction& user) { return is_logic(user); })) {
+                take(users[0], code_[users[0]]);
+            } else {
+                continue;
+            }
+            static_cast<InstructionCost&>(code_[i]) = {0, Pipe::kNone, 0, 0};
+        }
+    }
+
+private:
+    void take(uint32_t user, InstructionCost cost) {
+        static_cast<InstructionCost&>(code_[user]) = cost;
+        ++takes_[user];
+    }
+
+    static bool is_integer(const Instruction& instruction) {
+        const ptx::Type type = instruction.types[0];
+        return type != ptx::Type::kPred && ptx::bits(type) >= 32 && type != ptx::Type::kF32 && type != ptx::Type::kF64 && type != ptx::Type::kF16x2 && type != ptx::Type::kBf16x2;
+    }
+    static unsigned result_bits(const Instruction& instruction) { return ptx::bits(instruction.types[0]) * (instruction.has(ptx::Suffix::kWide) ? 2 : 1); }
+    static bool is_sum(const Instruction& instruction, unsigned bits) {
+        return (instruction.opcode == Opcode::kAdd || instruction.opcode == Opcode::kSub) && is_integer(instruction) && result_bits(instruction) == bits &&
+               !instruction.has(ptx::Suffix::kCc) && instruction.operands.size() == 3;
+    }
+    static bool is_logic(const Instruction& instruction) {
+        return (instruction.opcode == Opcode::kAnd || instruction.opcode == Opcode::kOr || instruction.opcode == Opcode::kXor) && is_integer(instruction) &&
+               result_bits(instruction) == 32;
+    }
+    static bool is_product(const Instruction& instruction) {
+        if (!is_integer(instruction)) return false;
+        if (instruction.opcode == Opcode::kShl) return instruction.operands[2].kind == Operand::Kind::kImmediate;
+        if (instruction.opcode != Opcode::kMul || instruction.has(ptx::Suffix::kHi)) return false;
+        return instruction.has(ptx::Suffix::kWide) || result_bits(instruction) == 32;
+    }
+    static bool is_widening(const Instruction& instruction) {
+        return instruction.opcode == Opcode::kCvt && ptx::bits(instruction.types[0]) == 64 && (instruction.types[1] == ptx::Type::kS32 || instruction.types[1] == ptx::Type::kU32);
+    }
+    /// Whether a shift of 64 bits is of a number of 32.
+    bool widened(const Instruction& shift) const {
+        const Operand& from = shift.operands[1];
+        if (result_bits(shift) != 64 || from.kind != Operand::Kind::kRegister || definitions_[from.index] != 1) return false;
+        return std::any_of(function_.body.begin(), function_.body.end(), [&](const Instruction& instruction) {
+            return is_widening(instruction) && is_register(instruction.operands[0], from.index);
+        });
+    }
+    static bool addresses_with(const Instruction& instruction, uint32_t reg) {
+        if (ptx::class_of(instruction.opcode) != OpcodeClass::kMemory) return false;
+        return std::all_of(instruction.operands.begin(), instruction.operands.end(), [&](const Operand& operand) { return !is_register(operand, reg); }) &&
+               instruction.guard.predicate != reg;
+    }
+
+    const ptx::Function& function_;
+    std::vector<MachineCode>& code_;
+    std::vector<std::vector<uint32_t>> users_;    // by register
+    std::vector<uint32_t> definitions_;           // by register
+    std::vector<uint32_t> takes_;                 // by instruction: others that it contains
+};
+
 }  // namespace
 
 std::vector<MachineCode> machine_code(const ptx::Function& function, const Flow& flow) {
     std::vector<MachineCode> code(function.body.size());
-    for (size_t i = 0; i < code.size(); ++i) code[i].latency = uint8_t(std::min(255u, result_latency(function.body[i])));
+    for (size_t i = 0; i < code.size(); ++i) static_cast<InstructionCost&>(code[i]) = cost_of(function.body[i]);
+    Folding(function, code).run();
     for (uint32_t b = 0; b < flow.blocks.size(); ++b) {
         const BasicBlock& block = flow.blocks[b];
         if (std::find(block.next.begin(), block.next.end(), b) == block.next.end() || block.begin == block.end) continue;

@@ -35,6 +35,31 @@ Marked marks(const std::string& body, const std::string& before = "") {
 const std::string kSum = "ld.global.f32 %f2, [%rd1]; add.f32 %f1, %f1, %f2; add.s64 %rd1, %rd1, 4; ";
 const std::string kCount = "add.s32 %r1, %r1, -1; setp.ne.s32 %p1, %r1, 0;";
 
+std::vector<unsigned> issues(const std::string& body) {
+    const auto parsed = ptx::parse(kPtxHeader + ".visible .entry k(.param .u64 p) { .reg .pred %p<4>; .reg .b32 %r<20>; .reg .b64 %rd<20>;\n" + body + " ret; }\n", "test.ptx");
+    if (!parsed.ok()) {
+        ADD_FAILURE() << base::to_string(parsed.errors());
+        return {};
+    }
+    std::vector<unsigned> out;
+    for (const MachineCode& each : machine_code(parsed->functions[0], Flow(parsed->functions[0]))) out.push_back(each.issues);
+    return out;
+}
+
+TEST(MachineCode, PartsOfOtherInstructionsAreNotIssued) {
+    // IMAD.WIDE, LDG, RET. The offset is the load's, the sum's 64 bits are one instruction.
+    EXPECT_THAT(issues("mul.wide.s32 %rd2, %r1, 4; add.s64 %rd3, %rd1, %rd2; add.s64 %rd4, %rd3, 16; ld.global.u32 %r2, [%rd4];"), ElementsAre(0, 1, 0, 1, 1));
+    EXPECT_THAT(issues("cvt.s64.s32 %rd2, %r1; shl.b64 %rd3, %rd2, 2; add.s64 %rd4, %rd1, %rd3; ld.global.u32 %r2, [%rd4];"), ElementsAre(0, 0, 1, 1, 1));
+    // LEA, LEA.HI.X of a number that has 64 bits
+    EXPECT_THAT(issues("shl.b64 %rd3, %rd2, 2; add.s64 %rd4, %rd1, %rd3; ld.global.u32 %r2, [%rd4];"), ElementsAre(0, 2, 1, 1));
+    EXPECT_THAT(issues("shl.b32 %r2, %r1, 2; add.s32 %r3, %r2, %r4; ld.shared.u32 %r5, [%r3];"), ElementsAre(0, 1, 1, 1));   // LEA
+    EXPECT_THAT(issues("add.s32 %r2, %r1, %r3; add.s32 %r4, %r2, %r5; st.shared.u32 [%r6], %r4;"), ElementsAre(0, 1, 1, 1));  // IADD3
+    EXPECT_THAT(issues("xor.b32 %r2, %r1, %r3; and.b32 %r4, %r2, %r5; st.shared.u32 [%r6], %r4;"), ElementsAre(0, 1, 1, 1));  // LOP3
+    // Another use keeps it.
+    EXPECT_THAT(issues("xor.b32 %r2, %r1, %r3; and.b32 %r4, %r2, %r5; st.shared.u32 [%r6], %r4; st.shared.u32 [%r6+4], %r2;"), ElementsAre(1, 1, 1, 1, 1));
+    EXPECT_THAT(issues("mul.wide.s32 %rd2, %r1, 4; add.s64 %rd3, %rd1, %rd2; ld.global.u32 %r2, [%rd3]; ld.global.u32 %r3, [%rd2];"), ElementsAre(1, 2, 1, 1, 1));
+}
+
 TEST(MachineCode, TurnsOfCountedLoopsAreTogether) {
     // 0 load, 1 add, 2 the address's step, 3 the counter's, 4 comparison, 5 branch
     const Marked sum = marks(kSum + kCount);

@@ -31,17 +31,18 @@ void Run::run_warp(Warp& w) {
     uint64_t instructions = 0, issued = 0, threads = 0;
     const uint64_t since = time;
     std::array<uint32_t, kPipes> piped{};    // of the steps since they were settled
+    uint32_t pipes = 0;                      // of which that is more than 0, by bit
     const auto settle_pipes = [&] {
-        for (size_t p = 1; p < kPipes; ++p) {
-            if (piped[p] == 0) continue;
+        for (; pipes != 0; pipes &= pipes - 1) {
+            const auto p = size_t(std::countr_zero(pipes));
             // The warp goes on when the pipe has done its work and all that came before. The pipe's clock starts where the turn does: other
             // warps come later in order but earlier in time, and find it idle where this one waited for something else.
             double& free = sm->pipe_free[p];
             free = std::max(free, double(since)) + piped[p] * machine.pipe_cycles[p];
             sm->pipe_turns[p] += piped[p];
+            piped[p] = 0;
             time = std::max(time, uint64_t(free));
         }
-        piped = {};
     };
     auto* counts = launch.count_instructions && next != nullptr ? &executions[frame->code] : nullptr;
     const FunctionCode* counted = frame != nullptr ? frame->code : nullptr;
@@ -60,10 +61,13 @@ void Run::run_warp(Warp& w) {
         }
         const bool made = (step.flags & kOnce) == 0 || w.turn == kTurns - 1;
         time += made ? step.cycles : 0;
-        if (step.pipe != 0) piped[step.pipe] += step.pipe_turns;
+        if (step.pipe != 0 && made) {
+            piped[step.pipe] += step.pipe_turns;
+            pipes |= 1u << step.pipe;
+        }
         if ((step.flags & kUncounted) == 0) {
             ++instructions;
-            issued += made;
+            issued += made ? step.issues : 0;
             threads += lanes;
             if (counts != nullptr) [[unlikely]] {
                 if (frame->code != counted) {
@@ -97,7 +101,7 @@ void Run::run_warp(Warp& w) {
             step.lane(operands, active);
             ++next;
         } else {
-            if ((piped[1] | piped[2] | piped[3] | piped[4]) != 0) settle_pipes();
+            if (pipes != 0) settle_pipes();
             next = step.handler(*this, step, active);
         }
     }

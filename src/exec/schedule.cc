@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "exec/instruction_cost.h"
 #include "exec/step.h"
 
 namespace lanescope::exec {
@@ -62,11 +63,6 @@ Kind kind_of(const Instruction& instruction, bool entry) {
 
 bool uses_carry(const Instruction& instruction) {
     return instruction.opcode == Opcode::kAddc || instruction.opcode == Opcode::kSubc || instruction.opcode == Opcode::kMadc || instruction.has(Suffix::kCc);
-}
-
-bool is_fp64(const Instruction& instruction) {
-    return ptx::class_of(instruction.opcode) == OpcodeClass::kArithmetic &&
-           std::find(instruction.types.begin(), instruction.types.end(), Type::kF64) != instruction.types.end();
 }
 
 bool is_atomic(const Instruction& instruction) { return instruction.opcode == Opcode::kAtom || instruction.opcode == Opcode::kRed; }
@@ -184,7 +180,7 @@ private:
     static unsigned cycles_of(const Instruction& instruction) {
         const bool memory = (instruction.opcode == Opcode::kLd && instruction.space != ptx::Space::kParam) || instruction.opcode == Opcode::kLdu ||
                             instruction.opcode == Opcode::kTex || instruction.opcode == Opcode::kTld4 || instruction.opcode == Opcode::kAtom;
-        return memory ? (instruction.space == ptx::Space::kShared || instruction.space == ptx::Space::kConst ? 30 : kMemoryCycles) : result_latency(instruction);
+        return memory ? (instruction.space == ptx::Space::kShared || instruction.space == ptx::Space::kConst ? 30 : kMemoryCycles) : cost_of(instruction).latency;
     }
 
     Reach reach_of(const Instruction& instruction) const {
@@ -212,53 +208,6 @@ private:
 };
 
 }  // namespace
-
-unsigned result_latency(const Instruction& instruction) {
-    // Measured by others for Volta and later: 4 for arithmetic, about 20 to 24 for the special function unit and shuffles; divisions and
-    // roots are sequences of instructions.
-    if (is_fp64(instruction)) {
-        // 8 for arithmetic (Volta, measured by others); what is made of several starts in the special function unit.
-        const unsigned turns = pipe_use(instruction).turns;
-        return turns > 1 ? 22 + 8 * (turns - 1) : 8;
-    }
-    switch (instruction.opcode) {
-        case Opcode::kSin: case Opcode::kCos: case Opcode::kEx2: case Opcode::kLg2: case Opcode::kRcp: case Opcode::kRsqrt: case Opcode::kTanh:
-        case Opcode::kShfl: case Opcode::kVote: case Opcode::kMatch: case Opcode::kRedux: return 22;
-        case Opcode::kMov: return instruction.operands.size() == 2 && instruction.operands[1].kind == Operand::Kind::kSpecial ? 22 : kDependentCycles;
-        case Opcode::kDiv: case Opcode::kRem: case Opcode::kSqrt: return 36;
-        default: return kDependentCycles;
-    }
-}
-
-PipeUse pipe_use(const Instruction& instruction) {
-    if (ptx::class_of(instruction.opcode) != OpcodeClass::kArithmetic) return {};
-    // How many there are of a quotient or root was counted in ptxas's code for sm_89 and sm_90, ways for special cases aside.
-    if (is_fp64(instruction)) {
-        switch (instruction.opcode) {
-            case Opcode::kDiv:
-            case Opcode::kSqrt: return {Pipe::kFp64, 8};
-            case Opcode::kRcp:
-            case Opcode::kRsqrt: return {Pipe::kFp64, 5};
-            case Opcode::kMov:
-            case Opcode::kSelp:
-            case Opcode::kNeg:
-            case Opcode::kAbs: return {};
-            default: return {Pipe::kFp64, 1};
-        }
-    }
-    const bool fp32 = instruction.types[0] == Type::kF32;
-    switch (instruction.opcode) {
-        case Opcode::kSin: case Opcode::kCos: case Opcode::kEx2: case Opcode::kLg2: case Opcode::kRcp: case Opcode::kRsqrt: case Opcode::kSqrt:
-        case Opcode::kTanh: return {Pipe::kSpecial, 1};
-        case Opcode::kDiv:
-        case Opcode::kRem:
-            if (fp32) return {Pipe::kSpecial, 1};
-            if (ptx::bits(instruction.types[0]) == 64) return {Pipe::kSequence, 28};   // of numbers that fit 32 bits
-            return {Pipe::kSequence, uint8_t(instruction.types[0] == Type::kS32 || instruction.types[0] == Type::kS16 ? 22 : 16)};
-        case Opcode::kAdd: case Opcode::kSub: case Opcode::kMul: case Opcode::kFma: case Opcode::kMad: return {fp32 ? Pipe::kFp32 : Pipe::kNone, uint8_t(fp32)};
-        default: return {};
-    }
-}
 
 std::vector<uint32_t> schedule(const ptx::Function& function, const Flow& flow) {
     std::vector<uint32_t> order;

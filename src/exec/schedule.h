@@ -10,16 +10,6 @@
 
 namespace lanescope::exec {
 
-/// Cycles from the issue of an instruction to that of one that needs its result, for ordering and for time without memory.
-unsigned result_latency(const ptx::Instruction& instruction);
-
-struct PipeUse {
-    Pipe pipe = Pipe::kNone;
-    uint8_t turns = 0;                    ///< instructions of machine code
-};
-/// The pipe that binds an instruction's machine code most, and how many of its instructions go through it.
-PipeUse pipe_use(const ptx::Instruction& instruction);
-
 /// The instructions of `function` in the order of issue. Each stays in its basic block; dependences by registers and by memory, barriers
 /// and whatever else others can see keep their order. Like ptxas's, the order lets several loads be in flight where the text has each
 /// followed by its use.

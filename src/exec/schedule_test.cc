@@ -36,31 +36,6 @@ TEST(Schedule, MemoryThatMayBeTheSameKeepsItsOrder) {
     EXPECT_THAT(order_of("ld.global.u32 %r1, [%rd1]; st.global.u32 [%rd2], %r1; ld.global.nc.u32 %r2, [%rd3]; ret;"), ElementsAre(0, 2, 1, 3));
 }
 
-PipeUse pipe_of(const std::string& instruction) {
-    const auto parsed = ptx::parse(kPtxHeader + ".visible .entry k(.param .u64 p) { .reg .pred %p<4>; .reg .b32 %r<4>; .reg .f32 %f<4>; .reg .f64 %d<4>; " + instruction + " ret; }\n", "test.ptx");
-    if (!parsed.ok()) ADD_FAILURE() << base::to_string(parsed.errors());
-    return parsed.ok() ? pipe_use(parsed->functions[0].body[0]) : PipeUse{};
-}
-
-TEST(Schedule, PipesOfInstructions) {
-    const auto is = [](const char* instruction, Pipe pipe, unsigned turns) {
-        const PipeUse use = pipe_of(instruction);
-        EXPECT_EQ(use.pipe, pipe) << instruction;
-        EXPECT_EQ(use.turns, turns) << instruction;
-    };
-    is("fma.rn.f64 %d1, %d2, %d2, %d3;", Pipe::kFp64, 1);
-    is("setp.lt.f64 %p1, %d1, %d2;", Pipe::kFp64, 1);
-    is("cvt.f64.f32 %d1, %f1;", Pipe::kFp64, 1);
-    is("div.rn.f64 %d1, %d2, %d3;", Pipe::kFp64, 8);
-    is("mov.f64 %d1, %d2;", Pipe::kNone, 0);
-    is("fma.rn.f32 %f1, %f2, %f2, %f3;", Pipe::kFp32, 1);
-    is("sin.approx.f32 %f1, %f2;", Pipe::kSpecial, 1);
-    is("div.rn.f32 %f1, %f2, %f3;", Pipe::kSpecial, 1);
-    is("rem.u32 %r1, %r2, %r3;", Pipe::kSequence, 16);
-    is("div.s32 %r1, %r2, %r3;", Pipe::kSequence, 22);
-    is("add.u32 %r1, %r2, %r3;", Pipe::kNone, 0);
-}
-
 TEST(Schedule, BarriersAndRegistersKeepTheirOrder) {
     EXPECT_THAT(order_of("ld.global.u32 %r1, [%rd1]; add.u32 %r2, %r1, 1; bar.sync 0; ld.global.u32 %r3, [%rd1]; ret;"), ElementsAre(0, 1, 2, 3, 4));
     // %r1 is written again: the second load must come after its first reader.

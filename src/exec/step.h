@@ -55,13 +55,14 @@ struct alignas(64) Step {
     const void* plan = nullptr;    ///< the handler's own; branches: the target step
     Row guard;                     ///< predicate row; unguarded steps have a row of ones
     uint32_t guard_flip = 0;       ///< ~0 for `@!p`
-    uint32_t instruction = 0;      ///< index into the function's body
+    uint32_t instruction : 28 = 0; ///< index into the function's body
+    uint32_t issues : 4 = 1;       ///< InstructionCost::issues, at most 15
     uint32_t wait = 0;             ///< scoreboard slots whose loads must have arrived
     uint8_t flags = 0;
     uint8_t cycles = 1;            ///< from the issue of the step before to this one's, by dependences alone
-    uint8_t slot = 0;              ///< scoreboard slot of a load's destinations
-    uint8_t pipe : 3 = 0;          ///< a Pipe
-    uint8_t pipe_turns : 5 = 0;    ///< instructions of machine code that go through it
+    uint16_t slot : 5 = 0;         ///< scoreboard slot of a load's destinations
+    uint16_t pipe : 4 = 0;         ///< a Pipe
+    uint16_t pipe_turns : 5 = 0;   ///< instructions of machine code that go through it
 };
 static_assert(sizeof(Step) == 64);
 
