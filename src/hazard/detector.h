@@ -87,8 +87,11 @@ private:
     // shared.cc
     void touch_shared(const exec::Use& use);
     Shared& shared_of(uint32_t place, uint64_t start, uint64_t settled, bool clustered);
-    /// Whether the access cannot race with any since the barrier; it is noted then. Else all that was noted has become records.
-    bool apart(Shared& s, const exec::Use& use, uint64_t me);
+    /// Fills bits_ with the words of an access, in the order of its lanes; whether lanes share a word.
+    bool find_words(const exec::Use& use);
+    /// Whether the access, whose words are bits_, cannot race with any since the barrier; it is noted then. Else all that was noted has become
+    /// records. `shared`: see find_words.
+    bool apart(Shared& s, const exec::Use& use, uint64_t me, bool shared);
     void check_defined(Shared& s, const exec::Use& use, unsigned lane, uint64_t word);
     void check_shared_defined(Shared& s, const exec::Use& use);
     void check_shared(const exec::Use& use, unsigned lane, uint64_t earlier, bool earlier_writes, uint64_t now, uint64_t address);
@@ -123,6 +126,8 @@ private:
     std::vector<bool> concurrent_ = std::vector<bool>(kGenerations);  ///< by generation: may run at the same time as this launch
     bool any_concurrent_ = false;
     std::vector<Shared> shared_;                         ///< by place of the block
+    struct Bits { uint32_t group, mask; };               ///< some of 32 neighbouring words
+    std::vector<Bits> bits_;                             ///< of the access that is looked at
     uint64_t stretches_ = 0, stretches_by_word_ = 0;     ///< from barrier to barrier, of this launch
     std::unordered_map<uint64_t, std::vector<uint32_t>> local_;  ///< by place and warp: for each word the lanes that have written it
     std::unordered_map<uint64_t, Race> found_;           ///< by pair()

@@ -67,23 +67,49 @@ Detector::Shared& Detector::shared_of(uint32_t place, uint64_t start, uint64_t s
     return s;
 }
 
-bool Detector::apart(Shared& s, const exec::Use& use, uint64_t me) {
+bool Detector::find_words(const exec::Use& use) {
+    bits_.clear();
+    if (use.active == ~0u && use.bytes == 4) {
+        const uint64_t first = use.addresses[0];
+        uint64_t wrong = first % 4;
+        for (unsigned lane = 0; lane < kWarpLanes; ++lane) wrong |= (use.addresses[lane] - first) ^ uint64_t(lane) * 4;
+        if (wrong == 0) {
+            const auto group = uint32_t(first / 128), later = ~0u << first / 4 % 32;
+            bits_.push_back({group, later});
+            if (later != ~0u) bits_.push_back({group + 1, ~later});
+            return false;
+        }
+    }
+    uint32_t twice = 0;
+    for (uint32_t rest = use.active; rest != 0; rest &= rest - 1)
+        each_word(use.addresses[std::countr_zero(rest)], use.bytes, [&](uint64_t index, uint64_t) {
+            const auto group = uint32_t(index / 32), bit = 1u << index % 32;
+            if (bits_.empty() || bits_.back().group != group) {
+                bits_.push_back({group, bit});
+            } else {
+                twice |= bits_.back().mask & bit;
+                bits_.back().mask |= bit;
+            }
+        });
+    return twice != 0;
+}
+
+bool Detector::apart(Shared& s, const exec::Use& use, uint64_t me, bool shared) {
     constexpr size_t kMostNoted = 64;
     const bool write = use.touch != exec::Touch::kRead;
-    uint32_t met = s.noted.size() == kMostNoted;
-    Noted noted{me, use.active, use.bytes, write, {}};
-    for (uint32_t rest = use.active; rest != 0; rest &= rest - 1) {
-        const auto lane = unsigned(std::countr_zero(rest));
-        noted.addresses[lane] = uint32_t(use.addresses[lane]);
-        each_word(use.addresses[lane], use.bytes, [&](uint64_t index, uint64_t) {
-            uint32_t &read = s.read[index / 32], &written = s.written[index / 32];
-            const auto at = unsigned(index % 32);
-            met |= (write ? read | written : written) >> at & 1;
-            (write ? written : read) |= 1u << at;
-        });
+    uint32_t met = s.noted.size() == kMostNoted || (write && shared);
+    for (const Bits& bits : bits_) {
+        uint32_t &read = s.read[bits.group], &written = s.written[bits.group];
+        met |= (write ? read | written : written) & bits.mask;
+        (write ? written : read) |= bits.mask;
     }
     if (met == 0) {
-        s.noted.push_back(noted);
+        Noted& noted = s.noted.emplace_back();
+        noted.record = me;
+        noted.active = use.active;
+        noted.bytes = use.bytes;
+        noted.write = write;
+        for (unsigned lane = 0; lane < kWarpLanes; ++lane) noted.addresses[lane] = uint32_t(use.addresses[lane]);
         return true;
     }
     s.by_word = true;
@@ -110,12 +136,18 @@ void Detector::touch_shared(const exec::Use& use) {
     const uint64_t me = uint64_t(mine.warps[actor.warp].clock) << kClockShift | uint64_t(actor.rank % 16) << kRankShift | uint64_t(actor.warp) << kWarpShift |
                         uint64_t(std::min(use.place, kPlaces)) << kPlaceShift | (use.ordering.strong ? kStrong : 0);
     Shared* s = &shared_of(order_.place_of(actor), start, settled, clustered);
-    uint64_t last = 0;
-    for (uint32_t rest = use.active; rest != 0; rest &= rest - 1) last = std::max(last, use.addresses[std::countr_zero(rest)] & kOffset);
+    uint64_t last = 0;                                      // no address is higher
+    if (use.active == ~0u) {
+        for (unsigned lane = 0; lane < kWarpLanes; ++lane) last |= use.addresses[lane];
+    } else {
+        for (uint32_t rest = use.active; rest != 0; rest &= rest - 1) last |= use.addresses[std::countr_zero(rest)];
+    }
+    last &= kOffset;
     s->fit(last + use.bytes);
+    const bool shared = !clustered && find_words(use);
     if (watch_undefined_ && !clustered) check_shared_defined(*s, use);
     if (!races_ && !clustered) return;
-    if (!s->by_word && apart(*s, use, me)) return;
+    if (!s->by_word && apart(*s, use, me, shared)) return;
     for (uint32_t rest = use.active; rest != 0; rest &= rest - 1) {
         const auto lane = unsigned(std::countr_zero(rest));
         const uint64_t address = use.addresses[lane] & kOffset;
@@ -151,6 +183,13 @@ void Detector::check_defined(Shared& s, const exec::Use& use, unsigned lane, uin
 }
 
 void Detector::check_shared_defined(Shared& s, const exec::Use& use) {
+    uint32_t undefined = 0;
+    for (const Bits& bits : bits_) {
+        uint32_t& defined = s.defined[bits.group];
+        undefined |= bits.mask & ~defined;
+        if (use.touch == exec::Touch::kWrite) defined |= bits.mask;
+    }
+    if (use.touch == exec::Touch::kWrite || undefined == 0) return;
     for (uint32_t rest = use.active; rest != 0; rest &= rest - 1) {
         const auto lane = unsigned(std::countr_zero(rest));
         each_word(use.addresses[lane], use.bytes, [&](uint64_t index, uint64_t) { check_defined(s, use, lane, index); });
