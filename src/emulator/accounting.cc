@@ -37,6 +37,7 @@ profile::Metrics to_metrics(const memory::Counters& counters, const memory::Shap
     put("requests", counters.requests);
     put("tags", counters.tags);
     put("sectors", counters.sectors);
+    put("repeated_sectors", counters.repeated_sectors);
     put("ideal_sectors", counters.ideal_sectors);
     put("requested_bytes", counters.requested_bytes);
     put("unique_bytes", counters.unique_bytes);

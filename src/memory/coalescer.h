@@ -20,6 +20,10 @@ struct ByteMask {
             high |= (end >= 64 ? ~0ull : (1ull << end) - 1) & ~((1ull << begin) - 1);
         }
     }
+    void add(const ByteMask& other) {
+        low |= other.low;
+        high |= other.high;
+    }
     uint32_t sector(uint32_t index) const { return uint32_t((index < 2 ? low : high) >> (32 * (index & 1))); }
     uint32_t count() const { return uint32_t(std::popcount(low) + std::popcount(high)); }
     /// Bit s: sector s has a byte set.

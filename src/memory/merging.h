@@ -1,4 +1,4 @@
-// Two small windows in which memory traffic is merged: stores leaving an SM, and reads of several SMs on their way to L2.
+// The window in which reads of several SMs on their way to L2 are merged.
 #pragma once
 
 #include <algorithm>
@@ -11,40 +11,6 @@
 #include "memory/coalescer.h"
 
 namespace lanescope::memory {
-
-/// Stores of one SM to the same line that follow each other closely leave as one: each sector is sent once.
-class StoreWindow {
-public:
-    void reset(uint32_t lines, uint64_t cycles) {
-        lines_ = lines < kMaxLines ? lines : kMaxLines;
-        cycles_ = cycles;
-        entries_.fill({});
-    }
-    /// The sectors of `sectors` that this store sends by itself.
-    uint32_t add(uint64_t line, uint32_t sectors, uint64_t now) {
-        for (uint32_t i = 0; i < lines_; ++i) {
-            Entry& entry = entries_[i];
-            if (entry.line == line && now <= entry.last + cycles_) {
-                const uint32_t sent = sectors & ~entry.sectors;
-                entry.sectors |= sectors;
-                entry.last = now;
-                return sent;
-            }
-        }
-        if (lines_) entries_[next_++ % lines_] = {line, now, sectors};
-        return sectors;
-    }
-
-private:
-    static constexpr uint32_t kMaxLines = 64;
-    struct Entry {
-        uint64_t line = ~0ull, last = 0;
-        uint32_t sectors = 0;
-    };
-    uint32_t lines_ = 0, next_ = 0;       ///< first in, first out
-    uint64_t cycles_ = 0;
-    std::array<Entry, kMaxLines> entries_;
-};
 
 /// Where reads arrive at L2. Those of one group of SMs (a graphics processing cluster) for the same sectors of a line become one while the first
 /// waits for the data. A request for other sectors of the line, of any group, ends that.

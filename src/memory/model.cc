@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <deque>
 #include <limits>
 #include <map>
 #include <memory_resource>
@@ -18,6 +17,7 @@
 #include "memory/merging.h"
 #include "memory/parameters.h"
 #include "memory/shared_banks.h"
+#include "memory/store_path.h"
 #include "memory/texture_quads.h"
 
 namespace lanescope::memory {
@@ -63,23 +63,13 @@ uint32_t atomic_sectors(const uint64_t* addresses, uint32_t active, const Footpr
 }  // namespace
 
 struct Model::Impl {
-    /// A line of a store on its way to L2.
-    struct Packet {
-        uint64_t line;
-        ByteMask bytes;
-        uint32_t sent, site;              ///< sectors that were not joined to an earlier packet
-        bool arrived = false;             ///< L2 has the bytes already: a read of the line came
-    };
     struct Sm {
         L1Cache l1;
-        StoreWindow stores;
+        StorePath stores;
         std::vector<double> pending;      ///< when the lines that were asked for last are there: a ring of as many as may be waited for
         uint32_t oldest_pending = 0;
-        std::deque<Packet> leaving;       ///< wait for the way out
-        std::array<uint16_t, 4096> leaving_lines{};   ///< packets in `leaving` by hash of their line
         uint64_t launch = 0;              ///< the launch whose data the L1 holds
-        double pipe_free = 0, return_free = 0, way_out_free = 0;   ///< when the tag stage, the way back and the way out can be used again
-        double leaving_cycles = 0;        ///< that `leaving` will take
+        double pipe_free = 0, return_free = 0;   ///< when the tag stage and the way back can be used again
         ConstantCache constants;
         double constants_free = 0;
         Busy busy;
@@ -125,8 +115,7 @@ struct Model::Impl {
         if (settings.counts_only) return;
         const auto most_lines = uint32_t(gpu.l1_cache_bytes(0) / kLineBytes);
         sms.reserve(std::max(1u, gpu.sms));
-        while (sms.size() < sms.capacity()) sms.emplace_back(L1Cache(most_lines, &arena));
-        for (Sm& sm : sms) sm.stores.reset(uint32_t(parameters.l1_store_window_lines), uint64_t(parameters.l1_store_window_cycles));
+        while (sms.size() < sms.capacity()) sms.emplace_back(L1Cache(most_lines, &arena)).stores.configure(parameters, gpu.schedulers_per_sm);
         if (gpu.l1_request_coalescer) window.emplace(&arena).reset(uint32_t(parameters.coalescer_reads), groups);
         l2.emplace(gpu, parameters, &arena);
     }
@@ -168,7 +157,8 @@ struct Model::Impl {
             sm.launch = launch;
             sm.l1.reset(l1_lines, gpu.l1_ways);
             sm.pending.assign(size_t(parameters.l1_pending_lines), double(origin));
-            sm.pipe_free = sm.return_free = sm.way_out_free = sm.constants_free = double(origin);
+            sm.pipe_free = sm.return_free = sm.constants_free = double(origin);
+            sm.stores.reset(double(origin));
             sm.constants.reset(gpu.constant_cache_bytes, uint64_t(parameters.constant_next_bytes));
             sm.busy = {};
         }
@@ -203,12 +193,22 @@ struct Model::Impl {
         return link_free - double(now);
     }
 
+    /// What happens to a line that leaves an SM.
+    auto leave(Sm& sm) {
+        return [this, side = side_of(group_of(uint32_t(&sm - sms.data())))](const StorePath::Packet& packet, double now) {
+            const uint32_t sectors = packet.bytes.sectors();
+            if (!is_host(packet.line * kLineBytes)) return l2->write(packet.line, packet.bytes, sectors, side, packet.site, uint64_t(now));
+            sites[packet.site].link_write_bytes += kSectorBytes * count(sectors);
+            return over_link(kSectorBytes * count(sectors), uint64_t(now));
+        };
+    }
+
     /// Sectors that L1 does not have: through the coalescer to L2. Returns when they are back.
     uint64_t fetch(Sm& sm, const Access& access, uint64_t line, uint32_t sectors, uint64_t now) {
         Counters& c = sites[access.site];
         const uint32_t group = group_of(access.sm);
-        if (!sm.leaving.empty()) send_before_read(access.sm, line, now);
-        const double behind = std::max(0.0, sm.way_out_free + sm.leaving_cycles - double(now));   // stores that wait for the way out
+        sm.stores.flush(line, double(now), leave(sm));
+        const double behind = std::max(0.0, sm.stores.free_at() - double(now));   // stores that wait for the way out
         double ready = double(now) + l2_latency, beyond = 0;   // beyond L2: what a read takes at least
         if (is_host(line * kLineBytes)) {
             c.l2_reads += count(sectors);
@@ -268,83 +268,48 @@ struct Model::Impl {
         return done;
     }
 
-    /// A line leaves as a head, the mask of its bytes unless its sectors are whole, and the sectors, 32 bytes each.
-    double cycles_of(const Packet& packet) const {
-        return packet.sent ? parameters.store_packet_cycles * (1 + (packet.bytes.whole_sectors() != packet.bytes.sectors()) + count(packet.sent)) : 0;
-    }
-    /// A packet leaves an SM now: the next one can when this one has passed and L2 has taken it.
-    void send(uint32_t index, const Packet& packet, double now) {
-        const double wait = packet.arrived ? 0 : l2->write(packet.line, packet.bytes, packet.sent, side_of(group_of(index)), packet.site, uint64_t(now));
-        sms[index].way_out_free = now + std::max(cycles_of(packet), wait);
-    }
-    static uint32_t hash(uint64_t line) { return uint32_t((line * 0x9E3779B97F4A7C15ull) >> 52); }
-    /// A read follows what its SM stored to the line before: L2 gets that now, its time on the way out stays.
-    void send_before_read(uint32_t index, uint64_t line, uint64_t now) {
-        Sm& sm = sms[index];
-        if (sm.leaving_lines[hash(line)] == 0) return;
-        for (Packet& packet : sm.leaving) {
-            if (packet.line != line || packet.arrived) continue;
-            packet.arrived = true;
-            l2->write(line, packet.bytes, packet.sent, side_of(group_of(index)), packet.site, now);
-        }
-    }
-    /// Time passes: packets leave.
+    /// Time passes: stores leave.
     void depart(double until) {
+        const auto sent = [&](uint32_t site, uint32_t sectors) {
+            sites[site].l2_writes += sectors;
+            sites[site].l2_write_hits += sectors;
+        };
         while (!departures.empty() && departures.top().first <= until) {
             const auto [now, index] = departures.top();
             departures.pop();
             Sm& sm = sms[index];
-            sm.leaving_cycles -= cycles_of(sm.leaving.front());
-            --sm.leaving_lines[hash(sm.leaving.front().line)];
-            send(index, sm.leaving.front(), now);
-            sm.leaving.pop_front();
-            if (!sm.leaving.empty()) {
-                l2->prefetch_write(sm.leaving.front().line);
-                departures.push({sm.way_out_free, index});
+            sm.stores.advance(now, sent, leave(sm));
+            if (!sm.stores.empty()) {
+                if (const uint64_t* line = sm.stores.first()) l2->prefetch_write(*line);
+                departures.push({sm.stores.next(), index});
             }
-            last = std::max(last, uint64_t(sm.way_out_free + l2_latency));   // when it is acknowledged
+            last = std::max(last, uint64_t(sm.stores.free_at() + l2_latency));   // when it is acknowledged
         }
     }
 
     /// Returns when the warp can go on: once the stores before this one have left.
-    uint64_t store(Sm& sm, const Access& access, Counters& c, bool keep, uint64_t now) {
-        const double go_on = std::max(sm.way_out_free + sm.leaving_cycles, double(now));
-        const auto index = uint32_t(&sm - sms.data());
-        if (keep)
+    uint64_t store(Sm& sm, const Access& access, bool keep, uint64_t now) {
+        const double go_on = std::max(sm.stores.free_at(), double(now));
+        if (keep) {
             for (uint32_t i = 0; i < footprint.lines; ++i) sm.l1.prefetch(footprint.parts[i].line);
-        for (uint32_t i = 0; i < footprint.lines; ++i) {
-            const LinePart& part = footprint.parts[i];
-            if (keep) sm.l1.store(part.line, part.bytes, access.l1 != Eviction::kNoAllocate);
-            const uint32_t sectors = part.bytes.sectors(), sent = sm.stores.add(part.line, sectors, now);
-            c.l2_writes += count(sent);
-            c.l2_write_hits += count(sent);
-            if (is_host(part.line * kLineBytes)) {
-                c.link_write_bytes += kSectorBytes * count(sent);
-                sm.way_out_free = std::max(sm.way_out_free, double(now) + over_link(kSectorBytes * count(sent), now));
-            } else {
-                const Packet packet{part.line, part.bytes, sent, access.site};
-                if (sm.leaving.empty() && sm.way_out_free <= double(now)) {
-                    send(index, packet, double(now));
-                    continue;
-                }
-                if (sm.leaving.empty()) departures.push({sm.way_out_free, index});
-                sm.leaving.push_back(packet);
-                ++sm.leaving_lines[hash(packet.line)];
-                sm.leaving_cycles += cycles_of(packet);
-            }
+            for (uint32_t i = 0; i < footprint.lines; ++i) sm.l1.store(footprint.parts[i].line, footprint.parts[i].bytes, access.l1 != Eviction::kNoAllocate);
         }
-        last = std::max(last, uint64_t(sm.way_out_free + l2_latency));
+        const bool scheduled = !sm.stores.empty();
+        sm.stores.add(access.warp_slot, double(origin + access.time), double(now), footprint.parts.data(), footprint.lines, access.site);
+        if (!scheduled) departures.push({sm.stores.next(), uint32_t(&sm - sms.data())});
+        last = std::max(last, uint64_t(sm.stores.free_at() + l2_latency));
         return uint64_t(go_on);
     }
 
     /// Returns when the results are there; for reductions, when the warp can go on.
     uint64_t update(Sm& sm, const Access& access, Counters& c, uint32_t sectors, uint64_t now) {
         const uint32_t side = side_of(group_of(access.sm));
-        const double start = std::max(sm.way_out_free + sm.leaving_cycles, double(now));
+        const double start = std::max(sm.stores.free_at(), double(now));
         double ready = start + l2_latency;
         for (uint32_t i = 0; i < footprint.lines; ++i) {
             const LinePart& part = footprint.parts[i];
             sm.l1.invalidate(part.line, part.bytes.sectors());
+            sm.stores.flush(part.line, double(now), leave(sm));
             if (is_host(part.line * kLineBytes)) {
                 c.link_read_bytes += kSectorBytes * count(part.bytes.sectors());
                 c.link_write_bytes += kSectorBytes * count(part.bytes.sectors());
@@ -352,7 +317,7 @@ struct Model::Impl {
             } else {
                 const L2Cache::Reply reply = l2->update(part.line, part.bytes.sectors(), passes[i], side, access.site, now);
                 ready = std::max(ready, double(now) + l2_latency + reply.wait);
-                sm.way_out_free = std::max(sm.way_out_free, double(now) + reply.wait);
+                sm.stores.block(double(now) + reply.wait);
             }
         }
         (access.operation == Operation::kAtomic ? c.l2_atomics : c.l2_reductions) += sectors;
@@ -382,7 +347,7 @@ struct Model::Impl {
             case Operation::kLoad:
             case Operation::kAsyncCopy: done = load(sm, access, c, footprint.parts.data(), footprint.lines, through_l1, now); break;
             case Operation::kPrefetch: load(sm, access, c, footprint.parts.data(), footprint.lines, through_l1, now); break;
-            case Operation::kStore: done = store(sm, access, c, true, now - uint64_t(cycles)); break;
+            case Operation::kStore: done = store(sm, access, true, now - uint64_t(cycles)); break;
             case Operation::kReduction:
             case Operation::kAtomic: done = update(sm, access, c, atomic, now); break;
         }
@@ -398,7 +363,7 @@ struct Model::Impl {
         Sm& sm = sm_of(access);
         const uint64_t now = origin + access.time;
         depart(double(now));
-        const uint64_t done = access.operation == Operation::kStore ? store(sm, access, c, false, now)
+        const uint64_t done = access.operation == Operation::kStore ? store(sm, access, false, now)
                                                                      : load(sm, access, c, footprint.parts.data(), footprint.lines, false, now);
         return uint32_t(std::min<uint64_t>(done - now, ~0u));
     }
@@ -413,6 +378,7 @@ struct Model::Impl {
         if (is_atomic(access.operation)) {
             atomic = atomic_sectors(access.addresses, active, footprint, passes);
             c.sectors += atomic - footprint.sectors;
+            c.repeated_sectors += atomic - footprint.sectors;
         }
         return memory(access, access.addresses, c, through_l1, atomic);
     }
@@ -499,7 +465,7 @@ struct Model::Impl {
             coalesce(access.addresses, access.active, access.bytes, footprint);
             for (uint32_t i = 0; i < footprint.lines; ++i) passes[i] = count(footprint.parts[i].bytes.sectors());
             if (is_atomic(access.operation)) done = update(sm, access, c, footprint.sectors, now);
-            else done = store(sm, access, c, false, now - quads.count);
+            else done = store(sm, access, false, now - quads.count);
         }
         return uint32_t(std::min<uint64_t>(done - (origin + access.time), ~0u));
     }

@@ -45,6 +45,7 @@ struct Counters {
     uint64_t requests = 0;                ///< t-stage requests (Kepler: warp requests)
     uint64_t tags = 0;                    ///< 128-byte line lookups
     uint64_t sectors = 0;                 ///< 32-byte sectors (Kepler: see transactions)
+    uint64_t repeated_sectors = 0;        ///< of `sectors`, those that atomics ask for again because lanes share an address
     uint64_t ideal_sectors = 0;           ///< what the same lanes would need if their bytes were packed
     uint64_t requested_bytes = 0;         ///< lanes × width
     uint64_t unique_bytes = 0;            ///< distinct bytes of each request

@@ -131,9 +131,10 @@ TEST(Model, StoresThatFollowEachOtherLeaveAsOne) {
     Driver d;
     d.store(kBase, 8, 0);                                   // 32 × 8 bytes: 8 sectors, half of each
     d.store(kBase + 4, 8, 10);                              // the other half
-    EXPECT_EQ(d.site(1).l2_writes, 8u);
     d.store(kBase + 4096, 8, 100, 2);
     d.store(kBase + 4100, 8, 400, 2);                       // too late
+    d.model.end_launch();
+    EXPECT_EQ(d.site(1).l2_writes, 8u);
     EXPECT_EQ(d.site(2).l2_writes, 16u);
     EXPECT_EQ(d.total().dram_read_bytes, 0u) << "the halves meet in L2: nothing to fill";
 }
@@ -238,9 +239,9 @@ TEST(Model, BulkCopiesAreNoRequestsAndGoAroundL1) {
     EXPECT_EQ(c.l2_read_hits, 16u);
     EXPECT_EQ(c.dram_read_bytes, 1024u);
     copy(1, Operation::kStore, kBase + 4096, false, 6000);
+    d.load(kBase + 4096, 0, 7000, 2);
     EXPECT_EQ(d.site(1).l2_writes, 16u);
     EXPECT_EQ(d.site(1).sectors, 0u);
-    d.load(kBase + 4096, 0, 7000, 2);
     EXPECT_EQ(d.site(2).l1_hits, 0u) << "what the copy engine stored is in L2 only";
     EXPECT_EQ(d.site(2).l2_read_hits, 4u);
 }
@@ -250,6 +251,7 @@ TEST(Model, MappedHostMemoryGoesOverTheLink) {
     d.model.map(kBase, 1 << 20, Backing::kHost);
     d.load(kBase + 128, 0, 0);
     d.store(kBase + 256, 4, 0);
+    d.model.end_launch();
     EXPECT_EQ(d.site(0).link_read_bytes, 128u);
     EXPECT_EQ(d.site(1).link_write_bytes, 128u);
     EXPECT_EQ(d.total().dram_read_bytes, 0u);

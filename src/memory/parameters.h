@@ -46,7 +46,7 @@ struct Parameters {
             const auto found = gpu.model.find(name);
             return found == gpu.model.end() ? otherwise : found->second;
         };
-        l1_store_window_cycles = get("l1_store_window_cycles", 60);
+        l1_store_window_cycles = get("l1_store_window_cycles", 16);
         l1_store_window_lines = get("l1_store_window_lines", 16);
         l1_pending_lines = get("l1_pending_lines", 0);
         store_packet_cycles = get("store_packet_cycles", 0);
