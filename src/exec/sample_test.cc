@@ -38,6 +38,7 @@ TEST(Sample, LinearWeighsWithEightBits) {
     EXPECT_EQ(image.at(1.002f, 0.5f), 129 / 256.0f);   // 0.502 × 256 = 128.5…: 129
     EXPECT_EQ(image.at(0, 0), 0);             // clamped on all sides
     EXPECT_EQ(sample(image.texture, image.host(), 2, {.at = {2, 1, 0}}).count, 4u);
+    EXPECT_EQ(sample(image.texture, image.host(), 2, {.at = {2, 0.5f, 0}}).count, 2u) << "the row below has no weight and is not fetched";
 }
 
 TEST(Sample, AddressModes) {
