@@ -28,6 +28,10 @@ enum class Eviction : uint8_t { kNormal, kNoAllocate, kFirst, kLast, kUnchanged 
 /// One memory access of the machine code, as far as it is known before execution. A PTX instruction makes one or more
 /// (a vector load of which only x and w are used is two 32-bit loads in machine code) or shares one with its neighbours
 /// (adjacent shared accesses are merged into wider ones).
+/// How a constant's load is made. kUniform: known to have one address for a warp, of a float (ULDC); kOperand: its address is known to the
+/// compiler: an operand of the instruction that uses it, no load.
+enum class ConstantPath : uint8_t { kLane, kUniform, kOperand };
+
 struct AccessSite {
     uint32_t instruction = 0;             ///< index into the function's body
     uint32_t function = 0;                ///< index into the module's functions
@@ -39,6 +43,7 @@ struct AccessSite {
     uint8_t bytes = 0;                    ///< per lane: 1, 2, 4, 8, 16 (32 on sm_100)
     bool bulk = false;                    ///< by the copy engine (cp.async.bulk): neither an LSU request nor through L1
     bool uniform_reduction = false;       ///< atomic whose lanes have one address and are combined first: one lane a warp issues it
+    ConstantPath constant_path = ConstantPath::kLane;
     bool increment = false;               ///< shared atomic add of the constant 1 whose result is unused (machine code: ATOMS.POPC.INC)
 };
 

@@ -493,6 +493,11 @@ bool decode_memory(Decoder& decoder, const Instruction& instruction) {
     decoder.address(instruction.operands[store ? 0 : 1], *plan);
 
     AccessSite site = site_of(instruction, store ? Operation::kStore : Operation::kLoad);
+    if (instruction.space == ptx::Space::kConst) {
+        const Operand& base = instruction.operands[1].elements[0];
+        if (base.kind != Operand::Kind::kRegister) site.constant_path = ConstantPath::kOperand;
+        else if (type == Type::kF32 && decoder.lowering().uniform(base)) site.constant_path = ConstantPath::kUniform;
+    }
     for (const Piece& piece : decoder.lowering().pieces(decoder.index())) {
         site.bytes = uint8_t(piece.bytes);
         plan->accesses.push_back({decoder.add_site(site), int16_t(piece.offset), uint8_t(piece.bytes)});

@@ -159,7 +159,7 @@ struct Model::Impl {
             sm.pending.assign(size_t(parameters.l1_pending_lines), double(origin));
             sm.pipe_free = sm.return_free = sm.constants_free = double(origin);
             sm.stores.reset(double(origin));
-            sm.constants.reset(gpu.constant_cache_bytes, uint64_t(parameters.constant_next_bytes));
+            sm.constants.reset(gpu.constant_cache_bytes, uint64_t(parameters.constant_uniform_bytes), uint64_t(parameters.constant_next_bytes));
             sm.busy = {};
         }
         return sm;
@@ -421,14 +421,19 @@ struct Model::Impl {
         c.constant_words += words;
         c.requested_bytes += uint64_t(lanes(access.active)) * access.bytes;
         if (settings.counts_only) return 0;
-        // Words one after the other; the way to the next cache is taken once an access, that to L2 once a line, and nobody passes by.
+        // Words one after the other; the way to the next cache is taken once an access. Lines from L2 do not hold up others.
         Sm& sm = sm_of(access);
-        const ConstantCache::Misses misses = sm.constants.load(access.addresses, access.active, access.bytes);
-        const double cycles = words * parameters.constant_word_cycles + (misses.first ? parameters.constant_miss_cycles : 0) + misses.next * constant_fetch;
-        const double now = double(origin + access.time);
-        sm.constants_free = std::max(sm.constants_free, now) + cycles;
+        const double now = double(origin + access.time), served = std::max(sm.constants_free, now);
+        const ConstantCache::Misses misses =
+            access.constant_path == ConstantPath::kUniform
+                ? sm.constants.load_uniform(access.addresses[std::countr_zero(access.active)], access.warp_slot, served, constant_fetch)
+                : sm.constants.load(access.addresses, access.active, access.bytes, served, constant_fetch);
+        const double cycles = (access.constant_path == ConstantPath::kOperand ? 0 : words * parameters.constant_word_cycles) +
+                              (misses.first ? parameters.constant_miss_cycles : 0);
+        sm.constants_free = served + cycles;
         sm.busy.constant += cycles;
-        return uint32_t(sm.constants_free - now + shared_latency);
+        if (access.constant_path == ConstantPath::kOperand && misses.first == 0 && misses.ready <= now) return 0;
+        return uint32_t(std::max(sm.constants_free, misses.ready) - now + shared_latency);
     }
 
     /// tex1Dfetch: the warp is taken as one, as by a load, and the texture unit counts no request (an H200 in lab/07: 0 requests, 4 sectors a

@@ -14,6 +14,7 @@ enum class Space : uint8_t { kGlobal, kShared, kLocal, kConst, kParam, kTexture,
 enum class Operation : uint8_t { kLoad, kStore, kReduction, kAtomic, kAsyncCopy, kPrefetch };
 enum class CacheOperator : uint8_t { kDefault, kCa, kCg, kCs, kLu, kCv, kWb, kWt, kVolatile, kNonCoherent };
 enum class Eviction : uint8_t { kNormal, kNoAllocate, kFirst, kLast, kUnchanged };
+enum class ConstantPath : uint8_t { kLane, kUniform, kOperand };
 
 /// One executed access of one warp; the fields mean what exec::AccessEvent and exec::AccessSite say.
 struct Access {
@@ -27,6 +28,7 @@ struct Access {
     bool bulk = false;                    ///< by the copy engine: neither a request of the load/store unit nor through L1
     bool continued = false;               ///< bulk: a further part of a copy
     bool increment = false;               ///< shared memory: adds the constant 1, result unused; lanes of one address go together
+    ConstantPath constant_path = ConstantPath::kLane;
     uint16_t prefetch_bytes = 0;
     uint32_t active = 0;
     uint32_t sm = 0, warp_slot = 0, block_slot = 0;

@@ -29,6 +29,7 @@ struct Parameters {
     double l1_atomic_cycles;              ///< of an SM's load/store unit, for the atomics of one sector
     double constant_word_cycles;          ///< each distinct word of a constant access
     double constant_miss_cycles;          ///< an access that misses in the indexed constant cache but not in the next
+    double constant_uniform_bytes;        ///< size of the uniform datapath's own first constant cache
     double constant_next_bytes;           ///< size of that next cache
     double l2_completed_share;            ///< share that may be dirty before lines that were completed from DRAM must be written at once
     double dram_pending_share;            ///< share that may wait for DRAM to be free of reads before writes go first
@@ -63,6 +64,7 @@ struct Parameters {
         l1_atomic_cycles = get("l1_atomic_cycles", 2.4);
         constant_word_cycles = get("constant_word_cycles", 2);
         constant_miss_cycles = get("constant_miss_cycles", 50);
+        constant_uniform_bytes = get("constant_uniform_bytes", 1024);
         constant_next_bytes = get("constant_next_bytes", 32 << 10);
         l2_completed_share = get("l2_completed_share", 0.18);
         dram_pending_share = get("dram_pending_share", 0.015);
