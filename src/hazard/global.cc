@@ -33,6 +33,7 @@ bool contiguous(const exec::Use& use) {
 }  // namespace
 
 void Detector::touch_global(const exec::Use& use) {
+    history_.prefetch(use.addresses[std::countr_zero(use.active)]);
     Record now;
     now.warp = uint32_t(use.actor->block * warps_per_block_ + use.actor->warp);
     now.clock = order_.at(*use.actor).warps[use.actor->warp].clock;
