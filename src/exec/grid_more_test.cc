@@ -35,6 +35,20 @@ TEST(Parameters, AreReadBelowAnAddress) {
     EXPECT_THAT(run.read<uint32_t>(out, 32), Each(7u));   // `out` is the parameter 8 bytes below `in`
 }
 
+TEST(Sites, PrefetchesSayWhichCacheTheyAreFor) {
+    PtxRun run(kernel(R"(
+        ld.param.u64 %rd2, [in];
+        prefetch.global.L1 [%rd2];
+        prefetch.global.L2 [%rd2];
+        prefetch.global.L2::evict_last [%rd2];
+        prefetch.global.L2::evict_normal [%rd2];
+    )"));
+    EXPECT_FALSE(run.argument(run.buffer(std::vector<uint32_t>(32))).argument(run.buffer(count_up(32))).pass({1}, {32}).fault.has_value());
+    std::vector<CacheOperator> caches;
+    for (const AccessSite& site : run.program->kernel("k")->sites()) caches.push_back(site.cache);
+    EXPECT_THAT(caches, ElementsAre(CacheOperator::kDefault, CacheOperator::kCg, CacheOperator::kCg, CacheOperator::kCg));   // kCg: around L1
+}
+
 TEST(Async, CopiesAndTheirGroups) {
     PtxRun run(kernel(R"(
         .shared .align 16 .b8 s[512];

@@ -453,7 +453,8 @@ bool decode_memory(Decoder& decoder, const Instruction& instruction) {
             decoder.address(instruction.operands[0], *plan);
             AccessSite site = site_of(instruction, Operation::kPrefetch);
             site.bytes = 1;
-            site.cache = instruction.has(Suffix::kL2) ? CacheOperator::kCg : CacheOperator::kDefault;
+            const bool into_l2 = instruction.has(Suffix::kL2) || instruction.has(Suffix::kL2EvictLast) || instruction.has(Suffix::kL2EvictNormal);
+            site.cache = into_l2 ? CacheOperator::kCg : CacheOperator::kDefault;
             plan->accesses.push_back({decoder.add_site(site), 0, 1});
             decoder.emit(prefetch, {}, kOrdered).plan = plan;
             return true;
