@@ -24,6 +24,7 @@ public:
         double row_bytes = 0;             ///< what opening a row for a read costs, as bytes not moved
         double turnaround_share = 0;      ///< a write after a read takes so much longer
         double spread_cycles = 0;         ///< of a read's latency beyond its shortest, mean
+        double turn_cycles = 0;           ///< the same more while writes wait: banks and bus turn to these and back
     };
     explicit Dram(const Properties& properties) : p_(properties), rows_(kRows, ~0ull) {}
 
@@ -43,7 +44,7 @@ public:
         if (owed_ >= kBurstBytes)
             for (; owed_ > 0 && !pending_.empty(); next(written)) owed_ -= std::max(pending_.front().bytes, p_.atom);
         random_ = random_ * 6364136223846793005ull + 1442695040888963407ull;
-        return wait + p_.spread_cycles * kExponential[random_ >> 58];
+        return wait + (p_.spread_cycles + (pending_.empty() ? 0 : p_.turn_cycles)) * kExponential[random_ >> 58];
     }
     /// Queues a write-back; `written(Write)` is called for each write as it is done.
     template <class Written>
@@ -59,6 +60,8 @@ public:
         while (busy_until_ < passed && !pending_.empty()) next(written);
         busy_until_ = std::max(busy_until_, passed);
     }
+    /// For how long an access of an open row takes up the bus.
+    double cycles(uint32_t bytes) const { return std::max(bytes, p_.atom) / p_.bytes_per_cycle; }
     /// How long the bus is still taken up.
     double backlog(uint64_t now) const { return std::max(0.0, busy_until_ - double(now)); }
     /// Whether no further write may wait.
@@ -95,7 +98,7 @@ private:
         pending_.pop_front();
         written(write);
         // Writes have waited and go out row by row.
-        take(std::max(write.bytes, p_.atom) / p_.bytes_per_cycle * (wrote_ ? 1 : 1 + p_.turnaround_share));
+        take(cycles(write.bytes) * (wrote_ ? 1 : 1 + p_.turnaround_share));
         wrote_ = true;
     }
     Properties p_;

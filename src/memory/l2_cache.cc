@@ -26,8 +26,8 @@ L2Cache::L2Cache(const gpu::Description& gpu, const Parameters& parameters, std:
       sets_(uint32_t(std::max<uint64_t>(1, gpu.l2_bytes / kLineBytes / partitions_ / ways_))),
       neighbours_(std::clamp(gpu.dram_fetch_bytes / kSectorBytes, 1u, kSectorsPerLine)),
       partition_distance_(partitions_ > 1 ? parameters.l2_partition_distance_cycles : 0),
-      most_dirty_(uint64_t(double(lines()) * parameters.l2_dirty_share)),
-      most_completed_(uint64_t(double(lines()) * parameters.l2_completed_share)), masks_per_group_(std::max(1u, uint32_t(kGroupLines * parameters.l2_partial_share + 0.5))),
+      lines_ahead_(double(lines()) * parameters.dram_ahead_share), dirty_share_(parameters.l2_dirty_share),
+      partial_share_(parameters.l2_partial_share), completed_share_(parameters.l2_completed_share),
       flushed_dirty_share_(parameters.flushed_dirty_bytes / kLineBytes / sets_ / partitions_),
       slices_(std::max(1u, gpu.l2_slices)), slice_cycle_(gpu.l2_clock_mhz > 0 && gpu.clock_mhz > 0 ? gpu.clock_mhz / gpu.l2_clock_mhz : 1),
       read_clocks_(double(kSectorBytes) / std::max(1u, gpu.l2_bytes_per_clock_per_slice) * parameters.l2_read_turns),
@@ -36,20 +36,17 @@ L2Cache::L2Cache(const gpu::Description& gpu, const Parameters& parameters, std:
       atomic_clocks_(parameters.l2_atomic_clocks), same_clocks_(parameters.l2_atomic_same_clocks),
       dram_wait_(std::max(0.0, gpu.dram_latency_ns - parameters.dram_spread_ns - gpu.l2_latency_ns) * gpu.clock_mhz / 1000),
       atomics_(size_t(slices_)),
-      tags_(lines(), kEmpty, memory), stamps_(lines(), memory), lines_(lines(), memory), set_flushes_(size_t(sets_) * partitions_, memory), dirty_(memory),
-      masks_((lines() / kGroupLines + 1) * masks_per_group_, memory), masks_in_use_(lines() / kGroupLines + 1, memory),
+      tags_(lines(), kEmpty, memory), stamps_(lines(), memory), lines_(lines(), memory), state_(size_t(sets_) * partitions_, memory),
       other_(&ignored_),
       dram_({.bytes_per_cycle = std::max(1.0, gpu.peak_bytes_per_second() * parameters.dram_efficiency / std::max(1e6, gpu.clock_mhz * 1e6)),
              .atom = gpu.dram_fetch_bytes, .most_pending = uint64_t(double(lines()) * parameters.dram_pending_share),
              .write_share = parameters.dram_write_share,
              .row_lines = std::max(1u, uint32_t(parameters.dram_row_bytes) / kLineBytes), .row_bytes = parameters.dram_row_cost_bytes,
-             .turnaround_share = parameters.dram_turnaround_share, .spread_cycles = parameters.dram_spread_ns * gpu.clock_mhz / 1000}) {}
+             .turnaround_share = parameters.dram_turnaround_share, .spread_cycles = parameters.dram_spread_ns * gpu.clock_mhz / 1000,
+             .turn_cycles = parameters.dram_turn_ns * gpu.clock_mhz / 1000}) {}
 
 void L2Cache::flush() {
     ++flushes_;
-    dirty_.clear();
-    std::fill(masks_in_use_.begin(), masks_in_use_.end(), 0u);
-    all_masks_in_use_ = 0;
     random_ = 0;
     dram_.forget_writes();
 }
@@ -78,16 +75,16 @@ L2Cache::Place L2Cache::place(uint64_t line) const {
 
 uint32_t L2Cache::first_slot(uint32_t set, uint32_t partition) {
     const uint32_t index = partition * sets_ + set, base = index * ways_;
-    if (set_flushes_[index] != flushes_) {
-        set_flushes_[index] = flushes_;
+    if (state_[index].flushes != flushes_) {
+        state_[index] = {.flushes = flushes_};
         std::fill_n(tags_.begin() + base, ways_, kEmpty);
         std::fill_n(stamps_.begin() + base, ways_, 0u);
         std::fill_n(lines_.begin() + base, ways_, Line{});
         if (double(mix(index) >> 11) * 0x1p-53 < flushed_dirty_share_) {
             tags_[base] = kProfilersOwn + index;
-            lines_[base].valid = lines_[base].dirty = kAllSectors;
+            lines_[base].valid = kAllSectors;
+            mark(base, kAllSectors, 0);
             make_recent(base, kKept);
-            relist(base, 0);
         }
     }
     return base;
@@ -139,7 +136,7 @@ double L2Cache::fill(uint32_t slot, uint32_t wanted, uint32_t site, uint64_t now
     uint32_t fetched = by_granularity ? with_neighbours(wanted) & (wanted | ~uint32_t(line.partial)) : wanted;
     fetched &= ~uint32_t(line.valid) & kAllSectors;
     line.valid |= uint8_t(fetched);
-    line.partial &= uint8_t(~fetched);
+    mark(slot, line.dirty, line.partial & ~fetched);
     counters(site).dram_read_bytes += kSectorBytes * count(fetched);
     turn(fill_clocks_ * count(fetched), now);
     return dram_.read(now, tags_[slot], kSectorBytes * count(fetched), written());
@@ -150,55 +147,74 @@ double L2Cache::write_back(uint32_t slot, uint64_t now, bool later) {
     Line& line = lines_[slot];
     double wait = 0;
     if (line.partial) {
-        fill(slot, line.partial, line.site, now, false);
-        wait = dram_.backlog(now);
-        if (later && dram_.full() && dirty_.size() < most_completed_) {
-            relist(slot, now);
-            return wait;
-        }
+        const double more = fill(slot, line.partial, line.site, now, false);
+        wait = behind_dram(line.dirty, now);
+        Set& set = state_[slot / ways_];
+        line.completing = true;
+        line.ready = now + uint64_t(dram_wait_ + more);
+        ++set.completing;
+        if (later && dram_.full() && uint32_t(set.dirty - set.partial) <= share_of(slot / ways_, completed_share_)) return wait;
     }
-    const uint32_t bytes = kSectorBytes * count(line.dirty);
-    dram_.write(now, {line.site, bytes}, written());
-    line.dirty = 0;
-    unlist(slot);
+    dram_.write(now, {line.site, kSectorBytes * count(line.dirty)}, written());
+    mark(slot, 0, 0);
     return wait;
 }
 
-void L2Cache::unlist(uint32_t slot) {
-    Line& line = lines_[slot];
-    if (line.listed == kNone) return;
-    uint32_t last;
-    if (line.in_masks) {
-        uint32_t* group = group_of(slot);
-        --all_masks_in_use_;
-        last = group[--masks_in_use_[slot / kGroupLines]];
-        group[line.listed] = last;
-    } else {
-        last = dirty_.back();
-        dirty_[line.listed] = last;
-        dirty_.pop_back();
-    }
-    lines_[last].listed = line.listed;
-    line.listed = kNone;
+double L2Cache::behind_dram(uint32_t sectors, uint64_t now) const {
+    return std::max(0.0, dram_.backlog(now) - lines_ahead_ * dram_.cycles(kSectorBytes * count(sectors)));
 }
 
-double L2Cache::relist(uint32_t slot, uint64_t now) {
+void L2Cache::mark(uint32_t slot, uint32_t dirty, uint32_t partial) {
     Line& line = lines_[slot];
-    const bool partial = line.partial != 0;
-    if (line.listed != kNone && line.in_masks == partial) return 0;
-    unlist(slot);
-    if (!line.dirty) return 0;
-    line.in_masks = partial;
-    if (!partial) {
-        line.listed = uint32_t(dirty_.size());
-        dirty_.push_back(slot);
-        return 0;
+    Set& set = state_[slot / ways_];
+    set.dirty += uint16_t((dirty != 0) - (line.dirty != 0));
+    set.partial += uint16_t((partial != 0) - (line.partial != 0));
+    line.dirty = uint8_t(dirty);
+    line.partial = uint8_t(partial);
+}
+
+uint32_t L2Cache::share_of(uint32_t set, double share) const {
+    return uint32_t(share * ways_ + double(mix(set + 1) >> 11) * 0x1p-53);
+}
+
+uint32_t L2Cache::other_line(uint32_t slot, bool partial) {
+    const uint32_t base = slot - slot % ways_;
+    uint32_t found = 0;
+    const auto fits = [&](uint32_t other) { return other != slot && lines_[other].dirty && (lines_[other].partial != 0) == partial; };
+    for (uint32_t other = base; other < base + ways_; ++other) found += fits(other);
+    if (found == 0) return kNone;
+    uint32_t skip = uint32_t(random_below(found)), other = base;
+    while (!fits(other) || skip-- > 0) ++other;
+    return other;
+}
+
+uint32_t L2Cache::completing(uint32_t set, uint64_t now) {
+    uint32_t count = 0;
+    for (uint32_t slot = set * ways_; slot < (set + 1) * ways_; ++slot) {
+        if (lines_[slot].completing && lines_[slot].ready <= now) lines_[slot].completing = false;
+        count += lines_[slot].completing;
     }
-    uint32_t& in_use = masks_in_use_[slot / kGroupLines];
-    const double wait = in_use < masks_per_group_ ? 0 : write_back(group_of(slot)[random_below(in_use)], now, true);
-    line.listed = in_use;
-    group_of(slot)[in_use++] = slot;
-    ++all_masks_in_use_;
+    return count;
+}
+
+double L2Cache::limit(uint32_t slot, uint64_t now) {
+    const uint32_t index = slot / ways_;
+    Set& set = state_[index];
+    double wait = 0;
+    if (lines_[slot].partial) {
+        const uint32_t places = share_of(index, partial_share_);
+        if (set.partial + set.completing > places) set.completing = uint16_t(completing(index, now));
+        for (uint32_t taken = set.partial + set.completing; taken > places; --taken) {
+            const uint32_t other = other_line(slot, true);
+            if (other == kNone) break;
+            wait = std::max(wait, write_back(other, now, true));
+        }
+    }
+    for (const uint32_t most = share_of(index, dirty_share_); set.dirty > most;) {
+        const uint32_t other = other_line(slot, false);
+        if (other == kNone) break;
+        wait = std::max(wait, write_back(other, now));
+    }
     return wait;
 }
 
@@ -217,12 +233,6 @@ void L2Cache::clean_oldest(uint32_t base, uint64_t now) {
         before = stamps_[oldest];
         if (lines_[oldest].dirty) write_back(oldest, now);
     }
-}
-
-double L2Cache::limit_dirty(uint64_t now) {
-    double wait = 0;
-    while (dirty_.size() + all_masks_in_use_ > most_dirty_ && !dirty_.empty()) wait = std::max(wait, write_back(dirty_[random_below(dirty_.size())], now));
-    return wait;
 }
 
 double L2Cache::turn(double slice_clocks, uint64_t now) {
@@ -283,7 +293,6 @@ L2Cache::Reply L2Cache::read(uint64_t line, uint32_t sectors, uint32_t side, uin
     if (const uint32_t absent = missing & ~uint32_t(lines_[source].valid)) {
         wait = std::max(wait, dram_wait_ + fill(source, absent, stored_site, now, true) + (at != side ? partition_distance_ : 0));
         lines_[source].ready = std::max(lines_[source].ready, now + uint64_t(wait));
-        relist(source, now);
     }
     reply.wait = std::max(reply.wait, wait);
     lines_[own].valid |= uint8_t(brought & lines_[source].valid);
@@ -302,24 +311,25 @@ double L2Cache::write(uint64_t line, const ByteMask& bytes, uint32_t sent, uint3
     state.site = first_site_ + site;
     state.bytes.low |= bytes.low;
     state.bytes.high |= bytes.high;
+    uint32_t partial = state.partial;
     for (uint32_t rest = touched & ~uint32_t(state.valid); rest != 0; rest &= rest - 1) {
         const uint32_t sector = uint32_t(std::countr_zero(rest)), bit = 1u << sector;
         if (state.bytes.sector(sector) == ~0u) {
             state.valid |= uint8_t(bit);
-            state.partial &= uint8_t(~bit);
+            partial &= ~bit;
         } else {
-            state.partial |= uint8_t(bit);
+            partial |= bit;
         }
     }
-    state.dirty |= uint8_t(touched);
-    const double filled = relist(slot, now);
+    mark(slot, state.dirty | touched, partial);
+    const double filled = limit(slot, now);
     if (side == at) {
         drop_copies(line, in, at, touched);
     } else if (whole || find(line, in, side) != kNone) {
         // The writer's partition keeps the whole sectors that pass through it, and what it has of others up to date.
         lines_[touch(line, in, side, now)].valid |= uint8_t(whole);
     }
-    return std::max({wait, filled, limit_dirty(now), dram_.full() ? dram_.backlog(now) : 0});
+    return std::max({wait, filled, dram_.full() ? behind_dram(touched, now) : 0});
 }
 
 L2Cache::Reply L2Cache::update(uint64_t line, uint32_t sectors, uint32_t passes, uint32_t side, uint32_t site, uint64_t now) {
@@ -336,11 +346,10 @@ L2Cache::Reply L2Cache::update(uint64_t line, uint32_t sectors, uint32_t passes,
         reply.wait = std::max(reply.wait, dram_wait_ + fill(slot, missing, first_site_ + site, now, true));
         state.ready = now + uint64_t(reply.wait);
     }
-    state.dirty |= uint8_t(sectors);
     state.site = first_site_ + site;
-    relist(slot, now);
+    mark(slot, state.dirty | sectors, state.partial);
+    limit(slot, now);
     drop_copies(line, in, at, sectors);
-    limit_dirty(now);
     return reply;
 }
 
@@ -354,12 +363,11 @@ void L2Cache::host_wrote(uint64_t line, uint64_t now) {
     const auto [in, at] = place(line);
     const uint32_t slot = touch(line, in, at, now);
     Line& state = lines_[slot];
-    state.valid = state.dirty = kAllSectors;
-    state.partial = 0;
+    state.valid = kAllSectors;
     state.site = kNone;
-    relist(slot, now);
+    mark(slot, kAllSectors, 0);
+    limit(slot, now);
     drop_copies(line, in, at, kAllSectors);
-    limit_dirty(now);
 }
 
 }  // namespace lanescope::memory

@@ -67,17 +67,20 @@ public:
 private:
     static constexpr uint32_t kNone = ~0u, kAllSectors = 0xf;
     static constexpr uint32_t kKept = 1u << 31;   ///< in the stamp of all lines but those to evict first
-    static constexpr uint32_t kGroupLines = 64;   ///< lines that share places for the masks of partly written sectors
     static constexpr uint32_t kCleanedAhead = 3;  ///< sets differ in how many of the least recently used lines are kept clean: 0 to 2
     struct Line {
         ByteMask bytes;                   ///< written bytes of `partial` sectors
         uint64_t ready = 0;               ///< when the last fill arrives
         uint32_t site = kNone;            ///< who wrote last: first_site_ of its launch + site
-        uint32_t listed = kNone;          ///< position in dirty_ or in its group of masks_
         uint8_t valid = 0;                ///< sectors that are there
         uint8_t dirty = 0;                ///< sectors to write back
         uint8_t partial = 0;              ///< dirty sectors of which only some bytes are there
-        bool in_masks = false;            ///< which of the two lists it
+        bool completing = false;          ///< its place for byte masks is free when `ready` has come
+    };
+    struct Set {
+        uint32_t flushes = 0;             ///< count of flushes when it was last emptied
+        uint16_t dirty = 0, partial = 0;  ///< lines
+        uint16_t completing = 0;          ///< lines, when last looked at, and those since
     };
     struct Place { uint32_t set, home; };
     Place place(uint64_t line) const;
@@ -96,16 +99,22 @@ private:
     double fill(uint32_t slot, uint32_t wanted, uint32_t site, uint64_t now, bool by_granularity);
     /// Returns how long the reads that it needs wait. `later`: a line that had to be completed may be left dirty if too many wait to be written.
     double write_back(uint32_t slot, uint64_t now, bool later = false);
-    /// Puts a slot where its state belongs. A group of masks that is full completes one of its lines first; returns the wait for that.
-    double relist(uint32_t slot, uint64_t now);
-    void unlist(uint32_t slot);
+    /// Sets what of a line is to be written back, and how much of that is partial.
+    void mark(uint32_t slot, uint32_t dirty, uint32_t partial);
+    /// After a store to `slot`: writes back what is too much for its set. Returns how long the reads that this needs wait.
+    double limit(uint32_t slot, uint64_t now);
+    /// Lines of a set whose places for byte masks are not free before a fill comes.
+    uint32_t completing(uint32_t set, uint64_t now);
+    /// How long a store waits for DRAM: it may be ahead of it by some lines, of so many sectors each.
+    double behind_dram(uint32_t sectors, uint64_t now) const;
+    /// A random line of the set of `slot`, but not that one, which is dirty, and partial or not; kNone: there is none.
+    uint32_t other_line(uint32_t slot, bool partial);
+    /// A share of a set's ways that is no whole number is the next in some sets and the one below in others.
+    uint32_t share_of(uint32_t set, double share) const;
     /// `sectors` and those that a fetch by DRAM's granularity brings with them.
     uint32_t with_neighbours(uint32_t sectors) const;
-    uint32_t* group_of(uint32_t slot) { return &masks_[size_t(slot / kGroupLines) * masks_per_group_]; }
     /// Writes back a line of the set `base` that will soon make room.
     void clean_oldest(uint32_t base, uint64_t now);
-    /// Returns how long the reads that it needs wait.
-    double limit_dirty(uint64_t now);
     size_t random_below(size_t count);
     /// How long a request that takes so many clocks of a slice waits for its turn, as if all slices were one.
     double turn(double slice_clocks, uint64_t now);
@@ -120,8 +129,8 @@ private:
     const uint32_t partitions_, ways_, sets_;
     const uint32_t neighbours_;           ///< sectors that one DRAM access brings
     const double partition_distance_;
-    const uint64_t most_dirty_, most_completed_;
-    const uint32_t masks_per_group_;
+    const double lines_ahead_;            ///< by which stores may be ahead of DRAM
+    const double dirty_share_, partial_share_, completed_share_;   ///< of a set's ways
     const double flushed_dirty_share_;    ///< sets that hold one dirty line of the profiler after a flush
     const double slices_, slice_cycle_;   ///< number; SM cycles of a slice's clock
     const double read_clocks_, write_clocks_, fill_clocks_, atomic_clocks_, same_clocks_;
@@ -136,13 +145,9 @@ private:
     uint32_t stamp_ = 0, flushes_ = 0, first_site_ = 0;
     uint64_t random_ = 0;
     std::pmr::vector<uint64_t> tags_;
-    std::pmr::vector<uint32_t> stamps_;        ///< order of last uses, kKept in it; 0: empty
+    std::pmr::vector<uint32_t> stamps_;   ///< order of last uses, kKept in it; 0: empty
     std::pmr::vector<Line> lines_;
-    std::pmr::vector<uint32_t> set_flushes_;   ///< each set's count of flushes when it was last emptied
-    std::pmr::vector<uint32_t> dirty_;         ///< slots with dirty sectors, all of them whole
-    std::pmr::vector<uint32_t> masks_;         ///< by group: slots with partly written sectors, masks_in_use_ of masks_per_group_
-    std::pmr::vector<uint32_t> masks_in_use_;
-    uint64_t all_masks_in_use_ = 0;
+    std::pmr::vector<Set> state_;
     std::span<Counters> counts_;
     Counters* other_ = nullptr;
     Counters ignored_;

@@ -25,6 +25,7 @@ namespace {
 
 constexpr ByteMask kWholeLine{~0ull, ~0ull};
 constexpr uint64_t kLocalWindow = 1ull << 56;               // far above any device address
+constexpr uint64_t kStackBytes = 1024;                      // of each thread, beside its local arrays: cudaLimitStackSize as it stands at first
 constexpr double kBytesPerCycle = 64;                       // from L2 to an SM, every generation since Kepler
 constexpr uint64_t kBetweenLaunches = 10'000;               // cycles: every window closes
 
@@ -385,7 +386,7 @@ struct Model::Impl {
 
     /// Thread-local memory is interleaved by lane in 4-byte words: word w of lane l lies at (32 w + l) × 4 of the warp's share.
     uint32_t local(const Access& access, Counters& c) {
-        const uint64_t words_per_thread = (shape.local_bytes_per_thread + 3) / 4;
+        const uint64_t words_per_thread = (shape.local_bytes_per_thread + kStackBytes + 3) / 4;
         const uint64_t warp = uint64_t(access.sm) * std::max(1u, gpu.max_warps_per_sm) + access.warp_slot;
         const uint64_t base = kLocalWindow + warp * words_per_thread * kLineBytes;
         const uint32_t words = std::max(1u, access.bytes / 4u);

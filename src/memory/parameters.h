@@ -39,6 +39,8 @@ struct Parameters {
     double dram_row_bytes;                ///< of one row
     double dram_row_cost_bytes;           ///< what opening a row for a read takes, as bytes not moved meanwhile
     double dram_spread_ns;                ///< mean of what a read takes beyond the shortest; part of the description's dram_latency
+    double dram_turn_ns;                  ///< mean of what a read takes longer while writes wait
+    double dram_ahead_share;              ///< share of the L2's lines by whose completion stores may be ahead of DRAM
     double dram_drain_ns;                 ///< how long DRAM goes on writing while a kernel ends
     double flushed_dirty_bytes;           ///< dirty data that a profiler's own work leaves in L2 when it flushes before a kernel
 
@@ -55,7 +57,7 @@ struct Parameters {
         coalescer_distance_cycles = get("coalescer_distance_cycles", 215);
         l2_partition_distance_cycles = get("l2_partition_distance_cycles", 44);
         l2_dirty_share = get("l2_dirty_share", 0.468);
-        l2_partial_share = get("l2_partial_share", 0.125);
+        l2_partial_share = get("l2_partial_share", 0.135);
         l2_read_turns = get("l2_read_turns", 1.06);
         l2_write_turns = get("l2_write_turns", 1.32);
         l2_fill_turns = get("l2_fill_turns", 0.5);
@@ -66,15 +68,17 @@ struct Parameters {
         constant_miss_cycles = get("constant_miss_cycles", 50);
         constant_uniform_bytes = get("constant_uniform_bytes", 1024);
         constant_next_bytes = get("constant_next_bytes", 32 << 10);
-        l2_completed_share = get("l2_completed_share", 0.18);
-        dram_pending_share = get("dram_pending_share", 0.015);
+        l2_completed_share = get("l2_completed_share", 0.14);
+        dram_pending_share = get("dram_pending_share", 0.068);
         dram_write_share = get("dram_write_share", 0.5);
         dram_efficiency = get("dram_efficiency", 0.95);
         dram_turnaround_share = get("dram_turnaround_share", 0.2);
         dram_row_bytes = get("dram_row_bytes", 2048);
         dram_row_cost_bytes = get("dram_row_cost_bytes", 43);
         dram_spread_ns = get("dram_spread_ns", 59);
-        dram_drain_ns = get("dram_drain_ns", 800);
+        dram_turn_ns = get("dram_turn_ns", 150);
+        dram_ahead_share = get("dram_ahead_share", 0.02);
+        dram_drain_ns = get("dram_drain_ns", 200);
         flushed_dirty_bytes = get("flushed_dirty_bytes", 0);
     }
 };
