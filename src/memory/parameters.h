@@ -76,7 +76,7 @@ struct Parameters {
         dram_row_bytes = get("dram_row_bytes", 2048);
         dram_row_cost_bytes = get("dram_row_cost_bytes", 43);
         dram_spread_ns = get("dram_spread_ns", 59);
-        dram_turn_ns = get("dram_turn_ns", 150);
+        dram_turn_ns = get("dram_turn_ns", 100);
         dram_ahead_share = get("dram_ahead_share", 0.02);
         dram_drain_ns = get("dram_drain_ns", 200);
         flushed_dirty_bytes = get("flushed_dirty_bytes", 0);
