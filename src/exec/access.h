@@ -25,13 +25,13 @@ enum class CacheOperator : uint8_t { kDefault, kCa, kCg, kCs, kLu, kCv, kWb, kWt
 /// L1::… and L2::… hints that change what a cache keeps.
 enum class Eviction : uint8_t { kNormal, kNoAllocate, kFirst, kLast, kUnchanged };
 
-/// One memory access of the machine code, as far as it is known before execution. A PTX instruction makes one or more
-/// (a vector load of which only x and w are used is two 32-bit loads in machine code) or shares one with its neighbours
-/// (adjacent shared accesses are merged into wider ones).
 /// How a constant's load is made. kUniform: known to have one address for a warp, of a float (ULDC); kOperand: its address is known to the
 /// compiler: an operand of the instruction that uses it, no load.
 enum class ConstantPath : uint8_t { kLane, kUniform, kOperand };
 
+/// One memory access of the machine code, as far as it is known before execution. A PTX instruction makes one or more
+/// (a vector load of which only x and w are used is two 32-bit loads in machine code) or shares one with its neighbours
+/// (adjacent shared accesses are merged into wider ones).
 struct AccessSite {
     uint32_t instruction = 0;             ///< index into the function's body
     uint32_t function = 0;                ///< index into the module's functions

@@ -164,8 +164,10 @@ private:
     /// The next line at the entrance joins what waits for it, takes a place, or finds none.
     template <class Sent>
     void enter(double now, Sent&& sent) {
-        if (!inside_store_) do turn_ = (turn_ + 1) % queues_.size();
+        if (!inside_store_) {
+            do turn_ = (turn_ + 1) % queues_.size();
             while (queues_[turn_].empty() || queues_[turn_].front().arrived > now);
+        }
         inside_store_ = true;
         auto& queue = queues_[turn_];
         const Outside part = queue.front();
