@@ -90,7 +90,6 @@ Accounting::Accounting(const exec::Kernel& kernel, memory::Model& model, Managed
             slot.access.operation = memory::Operation(site.operation);
             slot.access.cache = memory::CacheOperator(site.cache);
             slot.access.l1 = memory::Eviction(site.l1);
-            slot.access.l2 = memory::Eviction(site.l2);
             slot.access.bytes = site.bytes;
             slot.access.uniform_reduction = site.uniform_reduction;
             slot.access.bulk = site.bulk;
@@ -112,6 +111,7 @@ uint32_t Accounting::on_access(const exec::AccessEvent& event) {
     access.warp_slot = event.warp_slot;
     access.block_slot = event.block_slot;
     access.time = event.time;
+    access.policy = event.policy ? event.policy : kernel_.sites()[event.site].policy;
     access.addresses = event.addresses;
     access.texels = event.texels;
     access.texels_per_lane = event.texels_per_lane;
@@ -132,6 +132,12 @@ uint32_t Accounting::on_access(const exec::AccessEvent& event) {
         if (slot.samples.size() < kSamples) sample(slot, event);
     }
     return model_.access(access);
+}
+
+void Accounting::on_advice(exec::Advice advice, uint64_t address, uint32_t sm, uint64_t time) {
+    if (relayout_ != nullptr) return;                       // the line may lie elsewhere
+    if (advice == exec::Advice::kDiscard) model_.discard(address, sm, time);
+    else model_.evict_normally(address);
 }
 
 void Accounting::sample(Slot& slot, const exec::AccessEvent& event) {

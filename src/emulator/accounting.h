@@ -25,6 +25,7 @@ public:
 
     uint32_t slots() const { return uint32_t(sites_.size()); }
     uint32_t on_access(const exec::AccessEvent& event) override;
+    void on_advice(exec::Advice advice, uint64_t address, uint32_t sm, uint64_t time) override;
     void on_block_end(uint64_t, uint32_t sm, uint32_t block_slot, uint64_t time) override {
         if (relayout_ != nullptr) relayout_->block_ends(sm, block_slot, time);
     }

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <string>
 
+#include "base/l2_policy.h"
 #include "ptx/module.h"
 
 namespace lanescope::exec {
@@ -22,8 +23,10 @@ enum class Space : uint8_t { kGlobal, kShared, kLocal, kConst, kParam, kTexture,
 /// kReduction: an atomic whose result is unused (machine code: RED). kAsyncCopy: global → shared (LDGSTS).
 enum class Operation : uint8_t { kLoad, kStore, kReduction, kAtomic, kAsyncCopy, kPrefetch };
 enum class CacheOperator : uint8_t { kDefault, kCa, kCg, kCs, kLu, kCv, kWb, kWt, kVolatile, kNonCoherent };
-/// L1::… and L2::… hints that change what a cache keeps.
+/// L1::… hints that change what it keeps.
 enum class Eviction : uint8_t { kNormal, kNoAllocate, kFirst, kLast, kUnchanged };
+/// What is said about lines of L2 without an access to them: applypriority.L2::evict_normal, discard.L2.
+enum class Advice : uint8_t { kEvictNormal, kDiscard };
 
 /// How a constant's load is made. kUniform: known to have one address for a warp, of a float (ULDC); kOperand: its address is known to the
 /// compiler: an operand of the instruction that uses it, no load.
@@ -38,7 +41,8 @@ struct AccessSite {
     uint32_t location = ptx::kNone;       ///< index into the module's locations
     Operation operation = Operation::kLoad;
     CacheOperator cache = CacheOperator::kDefault;
-    Eviction l1 = Eviction::kNormal, l2 = Eviction::kNormal;
+    Eviction l1 = Eviction::kNormal;
+    base::L2Policy policy;                ///< of the instruction's own .L2::evict_…
     uint16_t prefetch_bytes = 0;          ///< L2::64B/128B/256B
     uint8_t bytes = 0;                    ///< per lane: 1, 2, 4, 8, 16 (32 on sm_100)
     bool bulk = false;                    ///< by the copy engine (cp.async.bulk): neither an LSU request nor through L1
@@ -59,6 +63,7 @@ struct AccessEvent {
     uint64_t block = 0;                   ///< linear block index in the grid
     uint32_t warp = 0;                    ///< warp in the block
     uint64_t time = 0;                    ///< SM clock cycles since the kernel's start, see Machine
+    base::L2Policy policy;                ///< L2::cache_hint: of the first lane that executes the instruction
     /// Global: device address. Shared: offset in the block's shared memory. Local: offset in the thread's local memory.
     /// Const: offset in the constant bank. Texture/surface: address of each lane's first texel byte (see texels). Active lanes only.
     const uint64_t* addresses = nullptr;
@@ -74,6 +79,8 @@ public:
     virtual ~Listener() = default;
     /// Returns after how many SM cycles the result of a load or atomic can be used; of a store, after how many its warp can go on (0: at once).
     virtual uint32_t on_access(const AccessEvent& event) = 0;
+    /// One lane speaks of the 128 bytes at a global address.
+    virtual void on_advice(Advice /*advice*/, uint64_t /*address*/, uint32_t /*sm*/, uint64_t /*time*/) {}
     /// A warp reached a barrier of its block, a block started or ended: for race detection and for timing.
     virtual void on_barrier(uint64_t /*block*/, uint32_t /*barrier*/, uint64_t /*time*/) {}
     virtual void on_block_start(uint64_t /*block*/, uint32_t /*sm*/, uint32_t /*block_slot*/, uint64_t /*time*/) {}

@@ -2,8 +2,7 @@
 #include <bit>
 #include <cstring>
 
-#include "exec/decoder.h"
-#include "exec/run.h"
+#include "exec/async.h"
 
 namespace lanescope::exec {
 namespace {
@@ -210,9 +209,61 @@ const Step* restore_stack(Run& run, const Step& step, uint32_t active) {
     return &step + 1;
 }
 
-const Step* give_policy(Run& run, const Step& step, uint32_t active) {
-    each_value<uint64_t>(run, step.rows[0], active, [](unsigned) { return uint64_t(0); });
+struct PolicyPlan { base::L2Priority first = base::L2Priority::kUnchanged, second = base::L2Priority::kUnchanged; Address address; };
+
+const Step* make_fraction_policy(Run& run, const Step& step, uint32_t active) {
+    const auto& plan = *static_cast<const PolicyPlan*>(step.plan);
+    const auto* fractions = run.row<const float>(step.rows[1]);
+    each_value<uint64_t>(run, step.rows[0], active, [&](unsigned lane) { return base::L2Policy::fraction(plan.first, plan.second, fractions[lane]).bits(); });
     return &step + 1;
+}
+
+const Step* make_range_policy(Run& run, const Step& step, uint32_t active) {
+    const auto& plan = *static_cast<const PolicyPlan*>(step.plan);
+    const auto *first = run.row<const uint32_t>(step.rows[1]), *all = run.row<const uint32_t>(step.rows[2]);
+    each_value<uint64_t>(run, step.rows[0], active, [&](unsigned lane) {
+        return base::L2Policy::range(plan.first, plan.second, plan.address.of(run, lane), first[lane], all[lane]).bits();
+    });
+    return &step + 1;
+}
+
+/// createpolicy.cvt: an access property has the same bits.
+const Step* take_policy(Run& run, const Step& step, uint32_t active) {
+    const auto* from = run.row<const uint64_t>(step.rows[1]);
+    each_value<uint64_t>(run, step.rows[0], active, [=](unsigned lane) { return from[lane]; });
+    return &step + 1;
+}
+
+base::L2Priority priority_of(Suffix suffix) {
+    switch (suffix) {
+        case Suffix::kL2EvictFirst: return base::L2Priority::kFirst;
+        case Suffix::kL2EvictLast: return base::L2Priority::kLast;
+        case Suffix::kL2EvictNormal: return base::L2Priority::kNormal;
+        default: return base::L2Priority::kUnchanged;
+    }
+}
+
+void decode_policy(Decoder& decoder, const Instruction& instruction) {
+    const auto& operands = instruction.operands;
+    const Row to = decoder.destination(operands[0]);
+    if (instruction.has(Suffix::kCvt)) {
+        decoder.emit(take_policy, {to, decoder.source(operands[1], Type::kB64)});
+        return;
+    }
+    auto* plan = decoder.plan<PolicyPlan>();
+    base::L2Priority* next = &plan->first;                  // .fractional.L2::primary{.L2::secondary}
+    for (const Suffix suffix : instruction.suffixes) {
+        if (suffix != Suffix::kL2EvictFirst && suffix != Suffix::kL2EvictLast && suffix != Suffix::kL2EvictNormal && suffix != Suffix::kL2EvictUnchanged) continue;
+        *next = priority_of(suffix);
+        next = &plan->second;
+    }
+    if (instruction.has(Suffix::kRange)) {
+        plan->address = address_of(decoder, operands[1]);
+        decoder.emit(make_range_policy, {to, decoder.source(operands[2], Type::kU32), decoder.source(operands[3], Type::kU32)}).plan = plan;
+        return;
+    }
+    const Row fraction = operands.size() > 1 ? decoder.source(operands[1], Type::kF32) : decoder.constant(std::bit_cast<uint32_t>(1.f), 32);
+    decoder.emit(make_fraction_policy, {to, fraction}).plan = plan;
 }
 
 uint64_t window_of(const Decoder& decoder, const Instruction& instruction) {
@@ -304,7 +355,7 @@ bool decode_address(Decoder& decoder, const Instruction& instruction) {
         }
         case Opcode::kStacksave: decoder.emit(save_stack, {decoder.destination(operands[0])}).control = wide(operands[0]); return true;
         case Opcode::kStackrestore: decoder.emit(restore_stack, {decoder.source(operands[0], Type::kU64)}).control = wide(operands[0]); return true;
-        case Opcode::kCreatepolicy: decoder.emit(give_policy, {decoder.destination(operands[0])}); return true;
+        case Opcode::kCreatepolicy: decode_policy(decoder, instruction); return true;
         default: return false;
     }
 }

@@ -23,7 +23,7 @@ void EngineTraffic::add(uint64_t address, uint32_t bytes) {
 }
 
 void EngineTraffic::flush() {
-    if (lanes_ != 0) run_.announce(accesses_, Space::kGlobal, lanes_ == kWarpLanes ? kFullMask : (1u << lanes_) - 1, run_.addresses, continued_);
+    if (lanes_ != 0) run_.announce(accesses_, Space::kGlobal, lanes_ == kWarpLanes ? kFullMask : (1u << lanes_) - 1, run_.addresses, continued_, issuer_);
     continued_ |= lanes_ != 0;
     lanes_ = 0;
 }
@@ -117,8 +117,8 @@ const Step* arrive_when_copied(Run& run, const Step& step, uint32_t active) {
     return &step + 1;
 }
 
-void announce_bulk(Run& run, const CopyPlan& plan, uint64_t address, uint32_t bytes) {
-    EngineTraffic traffic(run, plan.accesses);
+void announce_bulk(Run& run, const CopyPlan& plan, unsigned lane, uint64_t address, uint32_t bytes) {
+    EngineTraffic traffic(run, plan.accesses, lane);
     traffic.add(address, bytes);
 }
 
@@ -140,8 +140,8 @@ const Step* copy_bulk(Run& run, const Step& step, uint32_t active) {
         watch_engine(run, *plan.watched, lane, Touch::kRead, plan.from_shared, from, bytes);
         watch_engine(run, *plan.watched, lane, Touch::kWrite, plan.to_shared, to, bytes);
         std::memmove(destination, source, bytes);
-        if (!plan.from_shared) announce_bulk(run, plan, from, bytes);
-        else if (!plan.to_shared) announce_bulk(run, plan, to, bytes);
+        if (!plan.from_shared) announce_bulk(run, plan, lane, from, bytes);
+        else if (!plan.to_shared) announce_bulk(run, plan, lane, to, bytes);
         if (plan.completes_barrier) {
             // The barrier is in the same block's shared memory as the destination.
             if (!complete_transactions(run, step, lane, in_shared(plan.barrier.of(run, lane)), bytes, false)) return nullptr;
@@ -157,7 +157,7 @@ const Step* prefetch_bulk(Run& run, const Step& step, uint32_t active) {
         const auto lane = unsigned(std::countr_zero(rest));
         const uint64_t from = plan.from.of(run, lane);
         const uint32_t bytes = run.row<const uint32_t>(plan.size)[lane];
-        if (run.memory.host(from, bytes) != nullptr) announce_bulk(run, plan, from, bytes);
+        if (run.memory.host(from, bytes) != nullptr) announce_bulk(run, plan, lane, from, bytes);
     }
     return &step + 1;
 }
@@ -184,7 +184,7 @@ bool decode_copy(Decoder& decoder, const Instruction& instruction) {
     }
     AccessSite site = site_of(instruction, Operation::kAsyncCopy);
     site.bytes = uint8_t(plan->bytes);
-    plan->accesses.push_back({decoder.add_site(site), 0, site.bytes});
+    plan->accesses.push_back({decoder.add_site(site), 0, site.bytes, decoder.policy(instruction)});
     plan->watched = &decoder.memory_plan();
     decoder.emit(copy, {}, kOrdered).plan = plan;
     return true;
@@ -210,7 +210,7 @@ bool decode_bulk(Decoder& decoder, const Instruction& instruction) {
     AccessSite site = site_of(instruction, prefetch ? Operation::kPrefetch : plan->from_shared ? Operation::kStore : Operation::kAsyncCopy);
     site.bytes = 16;
     site.bulk = true;
-    plan->accesses.push_back({decoder.add_site(site), 0, 16});
+    plan->accesses.push_back({decoder.add_site(site), 0, 16, decoder.policy(instruction)});
     plan->watched = &decoder.memory_plan();
     decoder.emit(prefetch ? prefetch_bulk : copy_bulk, {}, kOrdered).plan = plan;
     return true;

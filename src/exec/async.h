@@ -27,7 +27,7 @@ inline uint64_t in_shared(uint64_t address) { return address >= kSharedWindow &&
 /// The copy engine's accesses to global memory: 16 bytes a lane, as if whole warps copied. One object is one copy.
 class EngineTraffic {
 public:
-    EngineTraffic(Run& run, const std::vector<Access>& accesses) : run_(run), accesses_(accesses) {}
+    EngineTraffic(Run& run, const std::vector<Access>& accesses, unsigned issuer) : run_(run), accesses_(accesses), issuer_(issuer) {}
     ~EngineTraffic() { flush(); }
     EngineTraffic(const EngineTraffic&) = delete;
     EngineTraffic& operator=(const EngineTraffic&) = delete;
@@ -37,6 +37,7 @@ private:
     void flush();
     Run& run_;
     const std::vector<Access>& accesses_;
+    const unsigned issuer_;               ///< the lane that copies
     unsigned lanes_ = 0;
     bool continued_ = false;
 };

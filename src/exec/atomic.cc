@@ -291,7 +291,7 @@ bool decode_atomic(Decoder& decoder, const Instruction& instruction) {
     const ptx::Operand& addend = instruction.operands[first + 1];
     site.increment = unused && instruction.space == ptx::Space::kShared && operation == Suffix::kAdd && plan->element_bytes == 4 && plan->vector == 1 &&
                      addend.kind == ptx::Operand::Kind::kImmediate && addend.value == 1;
-    memory.accesses.push_back({decoder.add_site(site), 0, site.bytes});
+    memory.accesses.push_back({decoder.add_site(site), 0, site.bytes, decoder.policy(instruction)});
     decoder.emit(update, std::move(rows), kOrdered).plan = plan;
     return true;
 }

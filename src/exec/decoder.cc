@@ -18,6 +18,7 @@ using ptx::Instruction;
 using ptx::kNone;
 using ptx::Opcode;
 using ptx::Operand;
+using ptx::Suffix;
 
 using ptx::Type;
 
@@ -555,6 +556,10 @@ void Decoder::destinations(const Operand& operand, std::vector<Row>& rows) const
         return;
     }
     rows.push_back(destination(operand));
+}
+
+Row Decoder::policy(const Instruction& instruction) {
+    return instruction.has(Suffix::kL2CacheHint) ? source(instruction.operands.back(), Type::kB64) : Row{};
 }
 
 MemoryPlan& Decoder::memory_plan() {

@@ -37,6 +37,7 @@ public:
     /// Rows of a scalar or of each element of a vector.
     void sources(const ptx::Operand& operand, ptx::Type type, std::vector<Row>& rows);
     void destinations(const ptx::Operand& operand, std::vector<Row>& rows) const;
+    Row policy(const ptx::Instruction& instruction);    ///< the operand of L2::cache_hint, which is the last; none: it has no such hint
     unsigned register_bits(const ptx::Operand& operand) const;  ///< of a register operand (of its component), 0: not a register
     /// The value of an operand that is known now: immediates, addresses of variables (but .local and .param ones) and functions.
     std::optional<uint64_t> known(const ptx::Operand& operand, ptx::Type type) const;

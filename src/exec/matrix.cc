@@ -167,7 +167,7 @@ bool decode_matrices(Decoder& decoder, const Instruction& instruction) {
     decoder.address(instruction.operands[plan->store ? 0 : 1], plan->memory);
     AccessSite site = site_of(instruction, plan->store ? Operation::kStore : Operation::kLoad);
     site.bytes = 16;
-    plan->memory.accesses.push_back({decoder.add_site(site), 0, 16});
+    plan->memory.accesses.push_back({decoder.add_site(site), 0, 16, {}});
     decoder.emit(move_matrices, std::move(rows), kOrdered).plan = plan;
     return true;
 }
@@ -197,7 +197,7 @@ bool decode_fragment(Decoder& decoder, const Instruction& instruction) {
     plan->group = fragment.per_register() == 1 || along_row == plan->row_major || fragment.element_bits < 8 ? fragment.per_register() : 1;
     AccessSite site = site_of(instruction, plan->store ? Operation::kStore : Operation::kLoad);
     site.bytes = uint8_t(std::max(1u, plan->group * fragment.element_bits / 8));
-    plan->memory.accesses.push_back({decoder.add_site(site), 0, site.bytes});
+    plan->memory.accesses.push_back({decoder.add_site(site), 0, site.bytes, {}});
     decoder.emit(move_fragment, std::move(rows), kOrdered).plan = plan;
     return true;
 }

@@ -19,6 +19,7 @@ using ptx::Suffix;
 using ptx::Type;
 
 constexpr uint64_t kFirstPage = 4096;
+constexpr uint32_t kAdvisedBytes = 128;   // by one lane of discard or applypriority
 
 unsigned first_lane(uint32_t mask) { return unsigned(std::countr_zero(mask)); }
 
@@ -227,6 +228,20 @@ const Step* prefetch(Run& run, const Step& step, uint32_t active) {
 
 const Step* skip(Run&, const Step& step, uint32_t) { return &step + 1; }
 
+/// What discarded memory holds is undefined: here, what it held.
+template <Advice kAdvice>
+const Step* advise(Run& run, const Step& step, uint32_t active) {
+    const auto& plan = *static_cast<const MemoryPlan*>(step.plan);
+    const Shape shape = form(run, plan, active);
+    if (shape.bits % kAdvisedBytes != 0) return fail_misaligned(run, step, plan, active);
+    for (uint32_t rest = active; rest != 0; rest &= rest - 1) {
+        const unsigned lane = first_lane(rest);
+        if (run.global(step, lane, run.addresses[lane], kAdvisedBytes, kAdvice == Advice::kDiscard) == nullptr) return nullptr;
+        if (run.listener != nullptr) run.listener->on_advice(kAdvice, run.addresses[lane], run.sm->index, run.time);
+    }
+    return &step + 1;
+}
+
 /// st.bulk: zeroes `size` bytes of shared memory.
 const Step* zero_bulk(Run& run, const Step& step, uint32_t active) {
     const auto& plan = *static_cast<const MemoryPlan*>(step.plan);
@@ -309,7 +324,7 @@ std::string Run::text_at(const Step& step, unsigned lane, uint64_t address, size
     return text;
 }
 
-uint64_t Run::announce(const std::vector<Access>& accesses, Space space, uint32_t active, const uint64_t* at, bool continued) {
+uint64_t Run::announce(const std::vector<Access>& accesses, Space space, uint32_t active, const uint64_t* at, bool continued, unsigned issuer) {
     if (listener == nullptr) {
         const bool near = space == Space::kShared || space == Space::kConst;
         return time + (near ? machine.shared_latency : machine.global_latency);
@@ -328,6 +343,7 @@ uint64_t Run::announce(const std::vector<Access>& accesses, Space space, uint32_
     for (const Access& access : accesses) {
         event.site = access.site;
         event.addresses = at;
+        if (access.policy) [[unlikely]] event.policy = base::L2Policy(row<const uint64_t>(access.policy)[issuer == kWarpLanes ? first_lane(active) : issuer]);
         if (access.offset != 0) {
             for (unsigned lane = 0; lane < kWarpLanes; ++lane) shifted[lane] = at[lane] + uint64_t(int64_t(access.offset));
             event.addresses = shifted;
@@ -406,8 +422,8 @@ AccessSite site_of(const Instruction& instruction, Operation operation) {
             case Suffix::kL1EvictLast: site.l1 = Eviction::kLast; break;
             case Suffix::kL1EvictUnchanged: site.l1 = Eviction::kUnchanged; break;
             case Suffix::kL1NoAllocate: site.l1 = Eviction::kNoAllocate; break;
-            case Suffix::kL2EvictFirst: site.l2 = Eviction::kFirst; break;
-            case Suffix::kL2EvictLast: site.l2 = Eviction::kLast; break;
+            case Suffix::kL2EvictFirst: site.policy = base::L2Policy::always(base::L2Priority::kFirst); break;
+            case Suffix::kL2EvictLast: site.policy = base::L2Policy::always(base::L2Priority::kLast); break;
             case Suffix::kL264B: site.prefetch_bytes = 64; break;
             case Suffix::kL2128B: site.prefetch_bytes = 128; break;
             case Suffix::kL2256B: site.prefetch_bytes = 256; break;
@@ -455,12 +471,18 @@ bool decode_memory(Decoder& decoder, const Instruction& instruction) {
             site.bytes = 1;
             const bool into_l2 = instruction.has(Suffix::kL2) || instruction.has(Suffix::kL2EvictLast) || instruction.has(Suffix::kL2EvictNormal);
             site.cache = into_l2 ? CacheOperator::kCg : CacheOperator::kDefault;
-            plan->accesses.push_back({decoder.add_site(site), 0, 1});
+            plan->accesses.push_back({decoder.add_site(site), 0, 1, {}});
             decoder.emit(prefetch, {}, kOrdered).plan = plan;
             return true;
         }
         case Opcode::kDiscard:
-        case Opcode::kApplypriority: decoder.emit(skip, {}); return true;
+        case Opcode::kApplypriority:
+            plan = &decoder.memory_plan();
+            decoder.address(instruction.operands[0], *plan);
+            plan->width = kAdvisedBytes;
+            plan->store = instruction.opcode == Opcode::kDiscard;
+            decoder.emit(plan->store ? advise<Advice::kDiscard> : advise<Advice::kEvictNormal>, {}, kOrdered).plan = plan;
+            return true;
         case Opcode::kStBulk: {
             plan = &decoder.memory_plan();
             plan->space = instruction.space;
@@ -501,7 +523,7 @@ bool decode_memory(Decoder& decoder, const Instruction& instruction) {
     }
     for (const Piece& piece : decoder.lowering().pieces(decoder.index())) {
         site.bytes = uint8_t(piece.bytes);
-        plan->accesses.push_back({decoder.add_site(site), int16_t(piece.offset), uint8_t(piece.bytes)});
+        plan->accesses.push_back({decoder.add_site(site), int16_t(piece.offset), uint8_t(piece.bytes), decoder.policy(instruction)});
     }
     Handler handler = access_generic;
     uint8_t flags = plan->store ? kOrdered | kStore : kOrdered;

@@ -79,6 +79,7 @@ struct Access {
     uint32_t site = 0;
     int16_t offset = 0;             ///< from the instruction's own address
     uint8_t bytes = 0;
+    Row policy;                     ///< L2::cache_hint
 };
 
 /// What the handler of a load or store must know.

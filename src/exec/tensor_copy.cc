@@ -104,7 +104,7 @@ const Step* copy_tensor(Run& run, const Step& step, uint32_t active) {
         }
         uint32_t begin = 0, end = 0;
         box.inside(begin, end);
-        EngineTraffic traffic(run, plan.accesses);
+        EngineTraffic traffic(run, plan.accesses, lane);
         for (uint64_t r = 0; r < rows; ++r, box.next()) {
             const uint64_t place = r * bytes;
             // Swizzling permutes pieces of 16 bytes by their absolute place.
@@ -161,7 +161,7 @@ bool decode_tensor_copy(Decoder& decoder, const ptx::Instruction& instruction) {
     AccessSite site = site_of(instruction, prefetch ? Operation::kPrefetch : store ? Operation::kStore : Operation::kAsyncCopy);
     site.bytes = 16;
     site.bulk = true;
-    plan->accesses.push_back({decoder.add_site(site), 0, 16});
+    plan->accesses.push_back({decoder.add_site(site), 0, 16, decoder.policy(instruction)});
     plan->watched = &decoder.memory_plan();
     decoder.emit(copy_tensor, {}, kOrdered).plan = plan;
     return true;

@@ -252,7 +252,7 @@ bool decode_texture(Decoder& decoder, const Instruction& instruction) {
         plan->element_bytes = uint8_t(ptx::bits(type) / 8);
         plan->boundary = instruction.has(Suffix::kClamp) ? Boundary::kClamp : instruction.has(Suffix::kZero) ? Boundary::kZero : Boundary::kTrap;
         site.bytes = uint8_t(plan->element_bytes * plan->vector);
-        plan->accesses.push_back({decoder.add_site(site), 0, site.bytes});
+        plan->accesses.push_back({decoder.add_site(site), 0, site.bytes, {}});
         decoder.emit(access_surface, std::move(rows), kOrdered).plan = plan;
         return true;
     }
@@ -263,7 +263,7 @@ bool decode_texture(Decoder& decoder, const Instruction& instruction) {
     rows.resize(4);
     if (ptx::bits(instruction.types[0]) != 32) return false;
     site.bytes = 4;
-    plan->accesses.push_back({decoder.add_site(site), 0, 4});
+    plan->accesses.push_back({decoder.add_site(site), 0, 4, {}});
     decoder.emit(fetch, std::move(rows), kOrdered).plan = plan;
     return true;
 }

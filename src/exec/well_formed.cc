@@ -13,9 +13,11 @@ using ptx::Opcode;
 using ptx::Operand;
 using ptx::Suffix;
 
-/// At least `count` operands, and an address with a base in each of `addresses`.
+/// At least `count` operands, and behind them the policy of L2::cache_hint, and an address with a base in each of `addresses`.
 bool has(const Instruction& instruction, size_t count, std::initializer_list<size_t> addresses = {}) {
-    if (instruction.operands.size() < count) return false;
+    const bool hint = instruction.has(Suffix::kL2CacheHint);
+    if (instruction.operands.size() < count + hint) return false;
+    if (const auto kind = hint ? instruction.operands.back().kind : Operand::Kind::kRegister; kind != Operand::Kind::kRegister && kind != Operand::Kind::kImmediate) return false;
     for (const size_t a : addresses)
         if (instruction.operands[a].kind != Operand::Kind::kAddress || instruction.operands[a].elements.empty()) return false;
     return true;
@@ -87,7 +89,9 @@ bool well_formed(const Instruction& i, const ptx::Module& module, const ptx::Fun
             return has(i, 1);
         case Opcode::kBar: case Opcode::kBarrier: return has(i, i.has(Suffix::kRed) ? 3 : 1);
         case Opcode::kBarWarpSync: case Opcode::kNanosleep: case Opcode::kActivemask: case Opcode::kStacksave: case Opcode::kStackrestore:
-        case Opcode::kCreatepolicy: case Opcode::kCpAsyncWaitGroup: return has(i, 1);
+        case Opcode::kCpAsyncWaitGroup: return has(i, 1);
+        case Opcode::kCreatepolicy: return i.has(Suffix::kRange) ? has(i, 4, {1}) : has(i, 1 + i.has(Suffix::kCvt));
+        case Opcode::kDiscard: case Opcode::kApplypriority: return has(i, 2, {0});
         case Opcode::kMbarrierInit: case Opcode::kMbarrierExpectTx: case Opcode::kMbarrierCompleteTx: return has(i, 2, {0});
         case Opcode::kMbarrierInval: return has(i, 1, {0});
         case Opcode::kMbarrierArrive: case Opcode::kMbarrierArriveDrop: return has(i, 1) && (has(i, 1, {0}) || has(i, 2, {1}));

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 
 namespace lanescope::memory {
 namespace {
@@ -25,6 +26,7 @@ L2Cache::L2Cache(const gpu::Description& gpu, const Parameters& parameters, std:
     : partitions_(std::max(1u, gpu.l2_partitions)), ways_(std::max(1u, gpu.l2_ways)),
       sets_(uint32_t(std::max<uint64_t>(1, gpu.l2_bytes / kLineBytes / partitions_ / ways_))),
       neighbours_(std::clamp(gpu.dram_fetch_bytes / kSectorBytes, 1u, kSectorsPerLine)),
+      way_bytes_(uint64_t(sets_) * partitions_ * kLineBytes), last_ways_(uint32_t(std::lround(parameters.l2_persisting_share * ways_))),
       partition_distance_(partitions_ > 1 ? parameters.l2_partition_distance_cycles : 0),
       lines_ahead_(double(lines()) * parameters.dram_ahead_share), dirty_share_(parameters.l2_dirty_share),
       partial_share_(parameters.l2_partial_share), completed_share_(parameters.l2_completed_share),
@@ -48,6 +50,7 @@ L2Cache::L2Cache(const gpu::Description& gpu, const Parameters& parameters, std:
 void L2Cache::flush() {
     ++flushes_;
     random_ = 0;
+    any_last_ = false;
     dram_.forget_writes();
 }
 
@@ -97,15 +100,15 @@ uint32_t L2Cache::find(uint64_t line, uint32_t set, uint32_t partition) {
     return kNone;
 }
 
-void L2Cache::make_recent(uint32_t slot, uint32_t kept) {
+void L2Cache::make_recent(uint32_t slot, uint32_t flags) {
     if (++stamp_ == kKept) {
-        for (uint32_t& stamp : stamps_) stamp = (stamp & kKept) | (stamp & ~kKept) >> 1;   // keeps the order of all but the nearest neighbours
+        for (uint32_t& stamp : stamps_) stamp = (stamp & (kLast | kKept)) | (stamp & (kKept - 1)) >> 1;   // keeps the order of all but the nearest neighbours
         stamp_ >>= 1;
     }
-    stamps_[slot] = stamp_ | kept;
+    stamps_[slot] = stamp_ | flags;
 }
 
-uint32_t L2Cache::touch(uint64_t line, uint32_t set, uint32_t partition, uint64_t now, bool evict_first) {
+uint32_t L2Cache::touch(uint64_t line, uint32_t set, uint32_t partition, uint64_t now, Priority priority) {
     const uint32_t base = first_slot(set, partition);
     uint32_t slot = base;
     while (slot < base + ways_ && tags_[slot] != line) ++slot;
@@ -114,12 +117,57 @@ uint32_t L2Cache::touch(uint64_t line, uint32_t set, uint32_t partition, uint64_
         if (lines_[slot].dirty) write_back(slot, now);
         tags_[slot] = line;
         lines_[slot] = {};
-        make_recent(slot, evict_first ? 0 : kKept);
+        make_recent(slot, priority == Priority::kFirst ? 0 : kKept);
         clean_oldest(base, now);
-        return slot;
+    } else {
+        const uint32_t last = priority == Priority::kNormal ? 0 : stamps_[slot] & kLast;
+        make_recent(slot, priority == Priority::kFirst && !last ? 0 : kKept | last);
     }
-    make_recent(slot, evict_first ? stamps_[slot] & kKept : kKept);
+    if (priority == Priority::kLast) [[unlikely]] {
+        stamps_[slot] |= kLast;
+        limit_last(base);
+    }
     return slot;
+}
+
+void L2Cache::limit_last(uint32_t base) {
+    any_last_ = true;
+    for (;;) {
+        uint32_t count = 0, oldest = kNone;
+        for (uint32_t slot = base; slot < base + ways_; ++slot) {
+            if (!(stamps_[slot] & kLast)) continue;
+            ++count;
+            if (oldest == kNone || stamps_[slot] < stamps_[oldest]) oldest = slot;
+        }
+        if (count <= last_ways_) return;
+        stamps_[oldest] &= ~kLast;
+    }
+}
+
+void L2Cache::set_persisting(uint64_t bytes) {
+    if (last_ways_ != 0) last_ways_ = uint32_t(std::clamp<uint64_t>((bytes + way_bytes_ - 1) / way_bytes_, 1, ways_));
+}
+
+void L2Cache::reset_persisting() {
+    if (any_last_)
+        for (uint32_t& stamp : stamps_) stamp &= ~kLast;
+    any_last_ = false;
+}
+
+void L2Cache::evict_normally(uint64_t line) {
+    const auto [in, at] = place(line);
+    if (const uint32_t slot = any_last_ ? find(line, in, at) : kNone; slot != kNone) stamps_[slot] &= ~kLast;
+}
+
+void L2Cache::discard(uint64_t line) {
+    const auto [in, at] = place(line);
+    if (const uint32_t slot = find(line, in, at); slot != kNone) {
+        mark(slot, 0, 0);
+        lines_[slot] = {};
+        tags_[slot] = kEmpty;
+        stamps_[slot] = 0;
+    }
+    drop_copies(line, in, at, kAllSectors);
 }
 
 uint32_t L2Cache::with_neighbours(uint32_t sectors) const {
@@ -180,7 +228,9 @@ uint32_t L2Cache::share_of(uint32_t set, double share) const {
 uint32_t L2Cache::other_line(uint32_t slot, bool partial) {
     const uint32_t base = slot - slot % ways_;
     uint32_t found = 0;
-    const auto fits = [&](uint32_t other) { return other != slot && lines_[other].dirty && (lines_[other].partial != 0) == partial; };
+    const auto fits = [&](uint32_t other) {
+        return other != slot && lines_[other].dirty && (lines_[other].partial != 0) == partial && (partial || !(stamps_[other] & kLast));
+    };
     for (uint32_t other = base; other < base + ways_; ++other) found += fits(other);
     if (found == 0) return kNone;
     uint32_t skip = uint32_t(random_below(found)), other = base;
@@ -210,7 +260,10 @@ double L2Cache::limit(uint32_t slot, uint64_t now) {
             wait = std::max(wait, write_back(other, now, true));
         }
     }
-    for (const uint32_t most = share_of(index, dirty_share_); set.dirty > most;) {
+    uint32_t most = share_of(index, dirty_share_);
+    if (any_last_) [[unlikely]]                             // what is evicted last stays dirty beside the share
+        for (uint32_t each = index * ways_; each < (index + 1) * ways_; ++each) most += (stamps_[each] & kLast) && lines_[each].dirty;
+    while (set.dirty > most) {
         const uint32_t other = other_line(slot, false);
         if (other == kNone) break;
         wait = std::max(wait, write_back(other, now));
@@ -269,13 +322,14 @@ void L2Cache::drop_copies(uint64_t line, uint32_t set, uint32_t home, uint32_t s
             if (const uint32_t copy = find(line, set, other); copy != kNone) lines_[copy].valid &= uint8_t(~sectors);
 }
 
-L2Cache::Reply L2Cache::read(uint64_t line, uint32_t sectors, uint32_t side, uint32_t site, uint64_t now, bool evict_first) {
+L2Cache::Reply L2Cache::read(uint64_t line, uint32_t sectors, uint32_t side, uint32_t site, uint64_t now, Priority priority) {
     const auto [in, at] = place(line);
     const uint32_t stored_site = first_site_ + site;
     Reply reply;
     sectors_ += count(sectors);
     reply.wait = reply.turn = turn(std::max(1.0, read_clocks_ * count(sectors)), now);   // a slice takes one request a clock
-    const uint32_t own = touch(line, in, side, now, evict_first);
+    const uint32_t own = touch(line, in, side, now, at != side && priority == Priority::kLast ? Priority::kUnchanged : priority);
+    if (priority == Priority::kNormal) evict_normally(line);
     reply.hits = sectors & lines_[own].valid;
     if (reply.hits && lines_[own].ready > now) reply.wait = std::max(reply.wait, double(lines_[own].ready - now));
     const uint32_t missing = sectors & ~reply.hits;
@@ -287,7 +341,7 @@ L2Cache::Reply L2Cache::read(uint64_t line, uint32_t sectors, uint32_t side, uin
         brought = with_neighbours(missing) & ~uint32_t(lines_[own].valid);
         sectors_ += count(brought);
         wait = turn(std::max(1.0, read_clocks_ * count(brought)), now) + partition_distance_;
-        source = touch(line, in, at, now, evict_first);
+        source = touch(line, in, at, now, priority);
         if ((missing & lines_[source].valid) && lines_[source].ready > now) wait = std::max(wait, double(lines_[source].ready - now));
     }
     if (const uint32_t absent = missing & ~uint32_t(lines_[source].valid)) {
@@ -300,10 +354,10 @@ L2Cache::Reply L2Cache::read(uint64_t line, uint32_t sectors, uint32_t side, uin
     return reply;
 }
 
-double L2Cache::write(uint64_t line, const ByteMask& bytes, uint32_t sent, uint32_t side, uint32_t site, uint64_t now) {
+double L2Cache::write(uint64_t line, const ByteMask& bytes, uint32_t sent, uint32_t side, uint32_t site, uint64_t now, Priority priority) {
     const auto [in, at] = place(line);
     const uint32_t touched = bytes.sectors(), whole = bytes.whole_sectors();
-    const uint32_t slot = touch(line, in, at, now);
+    const uint32_t slot = touch(line, in, at, now, priority == Priority::kFirst ? Priority::kUnchanged : priority);   // recorded: `l2_writes … evict_first`
     Line& state = lines_[slot];
     const uint32_t ways = side == at ? 1 : 2;               // each partition on the way takes its turn
     sectors_ += ways * count(sent);
@@ -332,13 +386,13 @@ double L2Cache::write(uint64_t line, const ByteMask& bytes, uint32_t sent, uint3
     return std::max({wait, filled, dram_.full() ? behind_dram(touched, now) : 0});
 }
 
-L2Cache::Reply L2Cache::update(uint64_t line, uint32_t sectors, uint32_t passes, uint32_t side, uint32_t site, uint64_t now) {
+L2Cache::Reply L2Cache::update(uint64_t line, uint32_t sectors, uint32_t passes, uint32_t side, uint32_t site, uint64_t now, Priority priority) {
     const auto [in, at] = place(line);
     Reply reply;
     sectors_ += (at != side ? 2 : 1) * passes;
     reply.wait = std::max(turn((at != side ? 2 : 1) * write_clocks_ * passes, now), turn_at_slice(line, sectors, passes, now));
     if (at != side) reply.wait += partition_distance_;
-    const uint32_t slot = touch(line, in, at, now);
+    const uint32_t slot = touch(line, in, at, now, priority);
     Line& state = lines_[slot];
     if (state.ready > now) reply.wait = std::max(reply.wait, double(state.ready - now));
     reply.hits = sectors & state.valid;

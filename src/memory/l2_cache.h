@@ -17,8 +17,12 @@ namespace lanescope::memory {
 /// An address has one home: the partition whose DRAM holds it. An SM asks its own partition; for lines whose home is the other one that
 /// partition keeps a copy. Data of the other side therefore takes room twice.
 /// Times are SM cycles that never go back, from launch to launch either.
+///
+/// Each set evicts lines of kFirst, then the others, each least recently used first. Lines of kLast in their home are spared, so many of a set
+/// at most: of more, the least recently used is like others again. Copies are never spared.
 class L2Cache {
 public:
+    using Priority = base::L2Priority;
     L2Cache(const gpu::Description& gpu, const Parameters& parameters, std::pmr::memory_resource* memory);
 
     /// Empties everything and leaves what a profiler's flush leaves. Costs nothing until sets are used again.
@@ -39,15 +43,20 @@ public:
         double wait = 0;                  ///< cycles beyond an L2 hit in the own partition
         double turn = 0;                  ///< of them, those before a slice takes the request
     };
-    /// A read of `sectors` of a line by an SM of partition `side`. Fills count for `site`. `evict_first`: if the line has to be brought, it
-    /// makes room before all others.
-    Reply read(uint64_t line, uint32_t sectors, uint32_t side, uint32_t site, uint64_t now, bool evict_first = false);
+    /// A read of `sectors` of a line by an SM of partition `side`. Fills count for `site`.
+    Reply read(uint64_t line, uint32_t sectors, uint32_t side, uint32_t site, uint64_t now, Priority priority = Priority::kUnchanged);
+    /// The same for nobody: into the home.
+    void prefetch(uint64_t line, uint32_t sectors, uint32_t site, uint64_t now, Priority priority) { read(line, sectors, place(line).home, site, now, priority); }
     /// A store by an SM of partition `side`; `sent`: its sectors that come by themselves, not joined to an earlier store. Returns how long
     /// until it is taken.
-    double write(uint64_t line, const ByteMask& bytes, uint32_t sent, uint32_t side, uint32_t site, uint64_t now);
+    double write(uint64_t line, const ByteMask& bytes, uint32_t sent, uint32_t side, uint32_t site, uint64_t now, Priority priority = Priority::kUnchanged);
     /// Atomics and reductions: done at the home, on valid data.
     /// `passes`: how often a sector of the line is asked for, all together.
-    Reply update(uint64_t line, uint32_t sectors, uint32_t passes, uint32_t side, uint32_t site, uint64_t now);
+    Reply update(uint64_t line, uint32_t sectors, uint32_t passes, uint32_t side, uint32_t site, uint64_t now, Priority priority = Priority::kUnchanged);
+    /// The line is kLast no longer.
+    void evict_normally(uint64_t line);
+    /// The line's data is lost, not written back.
+    void discard(uint64_t line);
     /// Copies and memsets between launches: `line` was written, or read, as a whole.
     void host_wrote(uint64_t line, uint64_t now);
     void host_read(uint64_t line, uint64_t now);
@@ -61,12 +70,18 @@ public:
     };
     Work work() const;
 
+    /// How many bytes kLast may keep: whole ways, one at least, none where the GPU has no such thing.
+    void set_persisting(uint64_t bytes);
+    /// No line is kLast any more.
+    void reset_persisting();
+
     uint32_t partitions() const { return partitions_; }
     uint64_t lines() const { return uint64_t(partitions_) * sets_ * ways_; }
 
 private:
     static constexpr uint32_t kNone = ~0u, kAllSectors = 0xf;
-    static constexpr uint32_t kKept = 1u << 31;   ///< in the stamp of all lines but those to evict first
+    static constexpr uint32_t kLast = 1u << 31;   ///< in the stamp of lines to evict last
+    static constexpr uint32_t kKept = 1u << 30;   ///< in the stamp of all lines but those to evict first
     static constexpr uint32_t kCleanedAhead = 3;  ///< sets differ in how many of the least recently used lines are kept clean: 0 to 2
     struct Line {
         ByteMask bytes;                   ///< written bytes of `partial` sectors
@@ -93,8 +108,10 @@ private:
     uint32_t first_slot(uint32_t set, uint32_t partition);
     uint32_t find(uint64_t line, uint32_t set, uint32_t partition);
     /// The slot of `line`, the least recently used line of its set replaced if it is not there; made the most recent.
-    uint32_t touch(uint64_t line, uint32_t set, uint32_t partition, uint64_t now, bool evict_first = false);
-    void make_recent(uint32_t slot, uint32_t kept);
+    uint32_t touch(uint64_t line, uint32_t set, uint32_t partition, uint64_t now, Priority priority = Priority::kUnchanged);
+    void make_recent(uint32_t slot, uint32_t flags);
+    /// After a line of its set became kLast: no more of them than are spared.
+    void limit_last(uint32_t base);
     /// Reads `wanted` sectors from DRAM (`by_granularity`: and their neighbours) into a slot; returns the wait.
     double fill(uint32_t slot, uint32_t wanted, uint32_t site, uint64_t now, bool by_granularity);
     /// Returns how long the reads that it needs wait. `later`: a line that had to be completed may be left dirty if too many wait to be written.
@@ -128,6 +145,9 @@ private:
 
     const uint32_t partitions_, ways_, sets_;
     const uint32_t neighbours_;           ///< sectors that one DRAM access brings
+    const uint64_t way_bytes_;
+    uint32_t last_ways_;                  ///< lines of a set that kLast spares
+    bool any_last_ = false;               ///< there may be some
     const double partition_distance_;
     const double lines_ahead_;            ///< by which stores may be ahead of DRAM
     const double dirty_share_, partial_share_, completed_share_;   ///< of a set's ways
@@ -145,7 +165,7 @@ private:
     uint32_t stamp_ = 0, flushes_ = 0, first_site_ = 0;
     uint64_t random_ = 0;
     std::pmr::vector<uint64_t> tags_;
-    std::pmr::vector<uint32_t> stamps_;   ///< order of last uses, kKept in it; 0: empty
+    std::pmr::vector<uint32_t> stamps_;   ///< order of last uses, kKept and kLast in it: the least makes room; 0: empty
     std::pmr::vector<Line> lines_;
     std::pmr::vector<Set> state_;
     std::span<Counters> counts_;

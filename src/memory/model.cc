@@ -148,7 +148,12 @@ struct Model::Impl {
         }
     }
 
-    static bool evict_first(const Access& access) { return access.l2 == Eviction::kFirst || access.cache == CacheOperator::kCs; }
+    base::L2Priority priority_of(const Access& access, uint64_t line) const {
+        const uint64_t address = line * kLineBytes;
+        if (access.policy) return access.policy.at(address);
+        if (access.cache == CacheOperator::kCs) return base::L2Priority::kFirst;
+        return address - shape.window.begin < shape.window.bytes ? shape.window.policy.at(address) : base::L2Priority::kUnchanged;
+    }
 
     // --- the way of an access -------------------------------------------------------------------------------------------------
 
@@ -198,7 +203,7 @@ struct Model::Impl {
     auto leave(Sm& sm) {
         return [this, side = side_of(group_of(uint32_t(&sm - sms.data())))](const StorePath::Packet& packet, double now) {
             const uint32_t sectors = packet.bytes.sectors();
-            if (!is_host(packet.line * kLineBytes)) return l2->write(packet.line, packet.bytes, sectors, side, packet.site, uint64_t(now));
+            if (!is_host(packet.line * kLineBytes)) return l2->write(packet.line, packet.bytes, sectors, side, packet.site, uint64_t(now), packet.priority);
             sites[packet.site].link_write_bytes += kSectorBytes * count(sectors);
             return over_link(kSectorBytes * count(sectors), uint64_t(now));
         };
@@ -220,7 +225,7 @@ struct Model::Impl {
             if (merged) {
                 ready = std::max(ready, double(*merged));
             } else {
-                const L2Cache::Reply reply = l2->read(line, sectors, side_of(group), access.site, now, evict_first(access));
+                const L2Cache::Reply reply = l2->read(line, sectors, side_of(group), access.site, now, priority_of(access, line));
                 c.l2_reads += count(sectors);
                 c.l2_read_hits += count(reply.hits);
                 ready += reply.wait;
@@ -269,6 +274,15 @@ struct Model::Impl {
         return done;
     }
 
+    /// Into L2's home of each line: no data comes to the SM, nor to its partition (an H200's loads after it find the half whose home is theirs).
+    void prefetch(Sm& sm, const Access& access, uint64_t now) {
+        for (uint32_t i = 0; i < footprint.lines; ++i) {
+            const LinePart& part = footprint.parts[i];
+            sm.stores.flush(part.line, double(now), leave(sm));
+            if (!is_host(part.line * kLineBytes)) l2->prefetch(part.line, part.bytes.sectors(), access.site, now, priority_of(access, part.line));
+        }
+    }
+
     /// Time passes: stores leave.
     void depart(double until) {
         const auto sent = [&](uint32_t site, uint32_t sectors) {
@@ -296,7 +310,8 @@ struct Model::Impl {
             for (uint32_t i = 0; i < footprint.lines; ++i) sm.l1.store(footprint.parts[i].line, footprint.parts[i].bytes, access.l1 != Eviction::kNoAllocate);
         }
         const bool scheduled = !sm.stores.empty();
-        sm.stores.add(access.warp_slot, double(origin + access.time), double(now), footprint.parts.data(), footprint.lines, access.site);
+        sm.stores.add(access.warp_slot, double(origin + access.time), double(now), footprint.parts.data(), footprint.lines, access.site,
+                      [&](uint64_t line) { return priority_of(access, line); });
         if (!scheduled) departures.push({sm.stores.next(), uint32_t(&sm - sms.data())});
         last = std::max(last, uint64_t(sm.stores.free_at() + l2_latency));
         return uint64_t(go_on);
@@ -316,7 +331,7 @@ struct Model::Impl {
                 c.link_write_bytes += kSectorBytes * count(part.bytes.sectors());
                 ready = std::max(ready, double(now) + 2 * l2_latency + over_link(2 * kSectorBytes * count(part.bytes.sectors()), now));
             } else {
-                const L2Cache::Reply reply = l2->update(part.line, part.bytes.sectors(), passes[i], side, access.site, now);
+                const L2Cache::Reply reply = l2->update(part.line, part.bytes.sectors(), passes[i], side, access.site, now, priority_of(access, part.line));
                 ready = std::max(ready, double(now) + l2_latency + reply.wait);
                 sm.stores.block(double(now) + reply.wait);
             }
@@ -347,7 +362,10 @@ struct Model::Impl {
         switch (access.operation) {
             case Operation::kLoad:
             case Operation::kAsyncCopy: done = load(sm, access, c, footprint.parts.data(), footprint.lines, through_l1, now); break;
-            case Operation::kPrefetch: load(sm, access, c, footprint.parts.data(), footprint.lines, through_l1, now); break;
+            case Operation::kPrefetch:
+                if (through_l1) load(sm, access, c, footprint.parts.data(), footprint.lines, true, now);
+                else prefetch(sm, access, now);
+                break;
             case Operation::kStore: done = store(sm, access, true, now - uint64_t(cycles)); break;
             case Operation::kReduction:
             case Operation::kAtomic: done = update(sm, access, c, atomic, now); break;
@@ -530,6 +548,18 @@ uint32_t Model::access(const Access& access) {
     return 0;
 }
 
+void Model::evict_normally(uint64_t address) {
+    if (impl_->l2) impl_->l2->evict_normally(address / kLineBytes);
+}
+
+void Model::discard(uint64_t address, uint32_t sm, uint64_t time) {
+    if (!impl_->l2) return;
+    const uint64_t line = address / kLineBytes;
+    Impl::Sm& from = impl_->sm_of({.sm = sm});
+    from.stores.flush(line, double(impl_->origin + time), impl_->leave(from));
+    impl_->l2->discard(line);
+}
+
 uint64_t Model::end_launch() {
     if (!impl_->l2) return 0;
     impl_->depart(std::numeric_limits<double>::infinity());
@@ -561,6 +591,14 @@ const Counters& Model::unattributed() const { return impl_->unattributed; }
 void Model::host_wrote(uint64_t address, uint64_t bytes) { impl_->copied(address, bytes, &L2Cache::host_wrote); }
 
 void Model::host_read(uint64_t address, uint64_t bytes) { impl_->copied(address, bytes, &L2Cache::host_read); }
+
+void Model::set_persisting(uint64_t bytes) {
+    if (impl_->l2) impl_->l2->set_persisting(bytes);
+}
+
+void Model::reset_persisting() {
+    if (impl_->l2) impl_->l2->reset_persisting();
+}
 
 void Model::map(uint64_t address, uint64_t bytes, Backing backing) {
     if (backing == Backing::kHost) impl_->host[address] = address + bytes;

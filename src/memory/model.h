@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "base/l2_policy.h"
 #include "gpu/description.h"
 
 namespace lanescope::memory {
@@ -22,7 +23,8 @@ struct Access {
     Space space = Space::kGlobal;
     Operation operation = Operation::kLoad;
     CacheOperator cache = CacheOperator::kDefault;
-    Eviction l1 = Eviction::kNormal, l2 = Eviction::kNormal;
+    Eviction l1 = Eviction::kNormal;
+    base::L2Policy policy;                ///< the instruction's, or that of its L2::cache_hint
     uint8_t bytes = 4;
     bool uniform_reduction = false;
     bool bulk = false;                    ///< by the copy engine: neither a request of the load/store unit nor through L1
@@ -67,6 +69,12 @@ struct Settings {
     bool counts_only = false;             ///< requests and sectors only: no caches
 };
 
+/// Accesses without a policy of their own have this one if they fall in there (cudaAccessPolicyWindow).
+struct AccessWindow {
+    uint64_t begin = 0, bytes = 0;
+    base::L2Policy policy;
+};
+
 /// What the model must know of a launch.
 struct LaunchShape {
     uint32_t sites = 0;
@@ -74,6 +82,7 @@ struct LaunchShape {
     uint64_t shared_bytes_per_block = 0;
     uint64_t local_bytes_per_thread = 0;
     uint64_t l1_bytes = 0;                ///< what the shared memory of this launch leaves to L1 on each SM; 0: derived from the above
+    AccessWindow window;
 };
 
 /// For how many SM cycles each unit was taken up since begin_launch; of a unit that each SM has, the sum over SMs.
@@ -101,6 +110,9 @@ public:
     /// Accounts for one access. Returns the SM cycles after which a load's or atomic's result can be used; of a store, until the
     /// warp can go on: what its SM stored before must have left.
     uint32_t access(const Access& access);
+    /// An SM speaks of the line at an address, at a time of the launch: evict_last no longer holds for it; its data may be lost.
+    void evict_normally(uint64_t address);
+    void discard(uint64_t address, uint32_t sm, uint64_t time);
     /// Returns the SM cycles from the kernel's start until its last store was taken: the kernel ends no earlier.
     uint64_t end_launch();
 
@@ -114,6 +126,10 @@ public:
     /// Device memory that copies or memsets touched (warm mode: it is in L2 now).
     void host_wrote(uint64_t address, uint64_t bytes);
     void host_read(uint64_t address, uint64_t bytes);
+    /// What of L2 evict_last may keep from now on, in bytes (cudaLimitPersistingL2CacheSize); the default is the description's.
+    void set_persisting(uint64_t bytes);
+    /// Nothing in L2 is evict_last any more (cudaCtxResetPersistingL2Cache).
+    void reset_persisting();
     /// Declares what lies behind a range of device addresses; default is device memory.
     void map(uint64_t address, uint64_t bytes, Backing backing);
     void unmap(uint64_t address, uint64_t bytes);

@@ -97,17 +97,18 @@ TEST(Model, LoadsWithoutAllocationLeaveNothingInL1) {
 
 TEST(Model, LinesToEvictFirstMakeRoomBeforeOthers) {
     // 64 KiB are read, then four times what the L2 holds streams by, then the 64 KiB are read again: 512 lines of 4 sectors
-    for (const auto& [l2, cache, hits] : {std::tuple{Eviction::kNormal, CacheOperator::kCg, 0u}, {Eviction::kFirst, CacheOperator::kCg, 2048u},
-                                          {Eviction::kNormal, CacheOperator::kCs, 2048u}}) {
+    using base::L2Policy, base::L2Priority;
+    for (const auto& [policy, cache, hits] : {std::tuple{L2Policy(), CacheOperator::kCg, 0u}, {L2Policy::always(L2Priority::kFirst), CacheOperator::kCg, 2048u},
+                                              {L2Policy(), CacheOperator::kCs, 2048u}}) {
         Driver d("t4");
         uint64_t time = 0;
-        const auto read = [&](uint32_t site, uint64_t from, uint64_t lines, Eviction how, CacheOperator by) {
+        const auto read = [&](uint32_t site, uint64_t from, uint64_t lines, L2Policy how, CacheOperator by) {
             for (uint64_t line = 0; line < lines; ++line)
-                d.run({.site = site, .cache = by, .l2 = how, .time = time += 100}, [=](uint32_t lane) { return from + 128 * line + 4 * lane; });
+                d.run({.site = site, .cache = by, .policy = how, .time = time += 100}, [=](uint32_t lane) { return from + 128 * line + 4 * lane; });
         };
-        read(0, kBase, 512, Eviction::kNormal, CacheOperator::kCg);
-        read(1, kBase + (1 << 28), 4 * (4 << 20) / 128, l2, cache);
-        read(2, kBase, 512, Eviction::kNormal, CacheOperator::kCg);
+        read(0, kBase, 512, {}, CacheOperator::kCg);
+        read(1, kBase + (1 << 28), 4 * (4 << 20) / 128, policy, cache);
+        read(2, kBase, 512, {}, CacheOperator::kCg);
         EXPECT_EQ(d.site(2).l2_read_hits, hits);
     }
 }

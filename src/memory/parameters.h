@@ -21,6 +21,7 @@ struct Parameters {
     double l2_partition_distance_cycles;  ///< how much longer a hit in the other partition takes
     double l2_dirty_share;                ///< share of the L2's lines that may be dirty before some are written back
     double l2_partial_share;              ///< share that may hold partly written sectors before some are filled and written back
+    double l2_persisting_share;           ///< share that evict_last keeps whatever else comes, as long as a program does not set the limit
     double l2_read_turns;                 ///< of a slice's width a clock, for 32 bytes read; above 1: slices are not reached evenly
     double l2_write_turns;                ///< for 32 bytes written
     double l2_fill_turns;                 ///< for 32 bytes fetched from DRAM, beside the read that wanted them
@@ -58,6 +59,7 @@ struct Parameters {
         l2_partition_distance_cycles = get("l2_partition_distance_cycles", 44);
         l2_dirty_share = get("l2_dirty_share", 0.468);
         l2_partial_share = get("l2_partial_share", 0.135);
+        l2_persisting_share = get("l2_persisting_share", gpu.compute_capability >= 80 ? 0.1875 : 0);
         l2_read_turns = get("l2_read_turns", 1.06);
         l2_write_turns = get("l2_write_turns", 1.32);
         l2_fill_turns = get("l2_fill_turns", 0.5);

@@ -9,6 +9,7 @@
 #include <limits>
 #include <vector>
 
+#include "base/l2_policy.h"
 #include "memory/coalescer.h"
 #include "memory/parameters.h"
 
@@ -60,6 +61,10 @@ public:
         uint32_t sent;                    ///< sectors; those that came again when they were whole count again
         uint32_t site;                    ///< who stored last
         double entered;
+        base::L2Priority priority = base::L2Priority::kUnchanged;
+    };
+    struct Unchanged {
+        base::L2Priority operator()(uint64_t) const { return base::L2Priority::kUnchanged; }
     };
 
     void configure(const Parameters& parameters, uint32_t schedulers) {
@@ -88,8 +93,9 @@ public:
     void block(double until) { way_free_ = std::max(way_free_, until); }
 
     /// A store that a warp of `scheduler` issues now and the load/store unit, busy with others, is done with when it is `ready`. Its lines
-    /// pass the entrance together, of four neighbouring lines one a cycle.
-    void add(uint32_t scheduler, double now, double ready, const LinePart* parts, uint32_t lines, uint32_t site) {
+    /// pass the entrance together, of four neighbouring lines one a cycle. `priority`: of a line.
+    template <class PriorityOf = Unchanged>
+    void add(uint32_t scheduler, double now, double ready, const LinePart* parts, uint32_t lines, uint32_t site, PriorityOf&& priority = {}) {
         if (empty()) way_free_ = std::max(way_free_, ready);
         uint32_t of_four[4] = {}, cycles = 0;
         for (uint32_t i = 0; i < lines; ++i) cycles = std::max(cycles, ++of_four[parts[i].line % 4]);
@@ -99,7 +105,7 @@ public:
             const double expected = joins ? 0 : cycles_of(parts[i].bytes, count(parts[i].bytes.sectors()));
             ++waiting.lines;
             waiting.added = added_;
-            queues_[scheduler % queues_.size()].push({parts[i].line, parts[i].bytes, parts[i].bytes, site, i + 1 == lines, now, ready, double(cycles), expected});
+            queues_[scheduler % queues_.size()].push({parts[i].line, parts[i].bytes, parts[i].bytes, site, i + 1 == lines, priority(parts[i].line), now, ready, double(cycles), expected});
             outside_cycles_ += expected;
         }
         outside_ += lines;
@@ -126,7 +132,7 @@ public:
         if (waiting_[hash(line)].lines == 0) return;
         const auto hand = [&](auto& part) {
             if (part.line != line || part.bytes == ByteMask{}) return;
-            leave(Packet{line, part.bytes, part.all, 0, part.site, now}, now);
+            leave(Packet{line, part.bytes, part.all, 0, part.site, now, part.priority}, now);
             part.bytes = {};
         };
         for (Packet& packet : buffer_) hand(packet);
@@ -141,6 +147,7 @@ private:
         ByteMask bytes, all;              ///< as in Packet
         uint32_t site;
         bool last;                        ///< of its store
+        base::L2Priority priority;
         double arrived, ready;
         double cycles;                    ///< of the entrance, for the store
         double expected;                  ///< of the way, if it joins what came shortly before
@@ -181,7 +188,7 @@ private:
                 return;
             }
             const uint32_t sectors = count(part.all.sectors());
-            buffer_.push({part.line, part.bytes, part.all, sectors, part.site, ready});
+            buffer_.push({part.line, part.bytes, part.all, sectors, part.site, ready, part.priority});
             buffer_cycles_ += cycles_of(part.all, sectors);
             sent(part.site, sectors);
         } else {
@@ -191,6 +198,7 @@ private:
             packet->all.add(part.all);
             packet->sent += more;
             packet->site = part.site;
+            if (part.priority != base::L2Priority::kUnchanged) packet->priority = part.priority;
             buffer_cycles_ += cycles_of(packet->all, packet->sent);
             --waiting_[hash(part.line)].lines;
             sent(part.site, more);
