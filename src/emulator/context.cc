@@ -131,6 +131,12 @@ const ModuleFacts& Context::facts(Module& module) {
     return facts;
 }
 
+void Context::set_persisting_bytes(uint64_t bytes) {
+    const uint64_t way = std::max<uint64_t>(1, gpu_.l2_bytes / std::max(1u, gpu_.l2_ways));
+    persisting_bytes_ = (bytes + way - 1) / way * way;
+    model_.set_persisting(persisting_bytes_);
+}
+
 base::Status Context::reset() {
     watch_.forget();
     modules_.clear();
@@ -145,6 +151,7 @@ base::Status Context::reset() {
     memory_ = *std::move(memory);
     if (journal_.open()) watch_host_accesses(memory_.get(), &journal_);
     model_ = memory::Model(gpu_, model_settings(settings_));
+    persisting_bytes_ = model_.persisting();
     managed_ = ManagedMemory(*memory_, gpu_.page_faults, gpu_.max_warps_per_sm);
     timeline_.host_waits_for_all();
     return {};
@@ -225,7 +232,7 @@ Context::Simulated Context::simulate(const LaunchRequest& request, const KernelR
     out.fit.blocks_per_sm = std::max(1u, out.fit.blocks_per_sm);
     if (accounting)
         model_.begin_launch({.sites = accounting->slots(), .blocks_per_sm = out.fit.blocks_per_sm, .warps_per_block = out.fit.warps_per_block,
-                             .shared_bytes_per_block = shared, .local_bytes_per_thread = known.local_bytes, .l1_bytes = out.fit.l1_bytes});
+                             .shared_bytes_per_block = shared, .local_bytes_per_thread = known.local_bytes, .l1_bytes = out.fit.l1_bytes, .window = request.window});
     exec::Launch launch{.grid = request.grid, .block = request.block, .cluster = request.cluster, .dynamic_shared_bytes = request.dynamic_shared_bytes,
                         .parameters = request.parameters, .grid_id = launches_ + 1};
     launch.stack_bytes = std::max(launch.stack_bytes, stack_bytes_);

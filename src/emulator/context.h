@@ -74,6 +74,7 @@ struct LaunchRequest {
     std::span<const std::byte> parameters;    ///< laid out as Kernel::parameters() says
     Stream stream = kDefaultStream;
     bool cooperative = false;                 ///< its blocks may wait for each other
+    memory::AccessWindow window;
 };
 
 class Accounting;
@@ -138,6 +139,10 @@ public:
     uint64_t heap_bytes() const { return heap_.limit; }
     void set_stack_bytes(uint64_t bytes) { stack_bytes_ = bytes; }
     uint64_t stack_bytes() const { return stack_bytes_; }
+    /// What of L2 may be kept by evict_last: whole ways, as the model takes them.
+    void set_persisting_bytes(uint64_t bytes);
+    uint64_t persisting_bytes() const { return persisting_bytes_; }
+    void reset_persisting() { model_.reset_persisting(); }
     /// Trouble with the journal, for the user.
     std::function<void(const std::string&)> report;
 
@@ -192,6 +197,7 @@ private:
     bool collecting_ = true;
     exec::DeviceHeap heap_;
     uint64_t grid_workspace_ = 0;
+    uint64_t persisting_bytes_ = model_.persisting();
     uint64_t stack_bytes_ = 1024;
 };
 

@@ -49,6 +49,57 @@ TEST(Sites, PrefetchesSayWhichCacheTheyAreFor) {
     EXPECT_THAT(caches, ElementsAre(CacheOperator::kDefault, CacheOperator::kCg, CacheOperator::kCg, CacheOperator::kCg));   // kCg: around L1
 }
 
+TEST(Sites, PoliciesReachTheListener) {
+    struct Policies final : Listener {
+        std::vector<uint64_t> bits;
+        std::vector<std::pair<Advice, uint64_t>> advice;
+        uint32_t on_access(const AccessEvent& event) override {
+            if (event.space == Space::kGlobal) bits.push_back(event.policy.bits());
+            return 0;
+        }
+        void on_advice(Advice what, uint64_t address, uint32_t, uint64_t) override { advice.emplace_back(what, address); }
+    } policies;
+    PtxRun run(kernel(R"(
+        .shared .align 16 .b8 s[512];
+        createpolicy.fractional.L2::evict_last.b64 %rd2, 0.25;
+        createpolicy.fractional.L2::evict_first.L2::evict_unchanged.b64 %rd3;
+        mov.u32 %r5, 4096; mov.u32 %r6, 8192;
+        createpolicy.range.global.L2::evict_last.L2::evict_first.b64 %rd4, [%rd0], %r5, %r6;
+        createpolicy.cvt.L2.b64 %rd5, 0x14F0000000000000;
+        ld.global.L2::cache_hint.u32 %r1, [%rd1], %rd2;
+        st.global.L2::cache_hint.u32 [%rd1], %r1, %rd3;
+        red.global.add.L2::cache_hint.u32 [%rd1], 1, %rd5;
+        atom.global.add.L2::cache_hint.u32 %r2, [%rd1], 2, %rd5;
+        st.global.u32 [%rd1], %r2;
+        cp.async.ca.shared.global.L2::cache_hint [s], [%rd0], 16, %rd5;
+        cp.async.wait_all;
+        ld.global.nc.L2::cache_hint.u32 %r1, [%rd1], %rd4;
+        st.global.u32 [%rd1], %r1;
+        setp.ne.u32 %p1, %r30, 5;
+        @%p1 bra done;
+        mov.b64 %rd5, 0x12F0000000000000;      // by one lane, which alone has this policy
+        cp.async.bulk.prefetch.L2.global.L2::cache_hint [%rd0], 16, %rd5;
+        discard.global.L2 [%rd0], 128;
+        applypriority.global.L2::evict_normal [%rd0+128], 128;
+    done:
+    )"));
+    run.listener = &policies;
+    const uint64_t out = run.buffer(std::vector<uint32_t>(64));
+    run.argument(out).argument(uint64_t(0)).pass({1}, {32});
+    // a quarter of the lines: 0x143…; a range in blocks of 4 KiB: one from the block of the buffer's first byte, two if it does not begin a block
+    const uint64_t range = base::L2Policy::range(base::L2Priority::kLast, base::L2Priority::kFirst, out, 4096, 8192).bits();
+    EXPECT_THAT(policies.bits, ElementsAre(0x1430000000000000, 0x12f0000000000000, 0x14f0000000000000, 0x14f0000000000000, 0, 0x14f0000000000000, range, 0,
+                                           0x12f0000000000000));
+    EXPECT_THAT(policies.advice, ElementsAre(std::pair(Advice::kDiscard, out), std::pair(Advice::kEvictNormal, out + 128)));
+}
+
+TEST(Sites, AHintWithoutItsPolicyIsRefused) {
+    PtxRun run(kernel("ld.global.L2::cache_hint.u32 %r1, [%rd1]; st.global.u32 [%rd1], %r1;"));
+    const auto result = run.argument(run.buffer(std::vector<uint32_t>(32))).argument(uint64_t(0)).launch({1}, {32});
+    ASSERT_TRUE(result.fault.has_value());
+    EXPECT_EQ(result.fault->kind, FaultKind::kUnsupported);
+}
+
 TEST(Async, CopiesAndTheirGroups) {
     PtxRun run(kernel(R"(
         .shared .align 16 .b8 s[512];

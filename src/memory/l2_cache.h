@@ -72,6 +72,7 @@ public:
 
     /// How many bytes kLast may keep: whole ways, one at least, none where the GPU has no such thing.
     void set_persisting(uint64_t bytes);
+    uint64_t persisting() const { return last_ways_ * way_bytes_; }
     /// No line is kLast any more.
     void reset_persisting();
 

@@ -596,6 +596,8 @@ void Model::set_persisting(uint64_t bytes) {
     if (impl_->l2) impl_->l2->set_persisting(bytes);
 }
 
+uint64_t Model::persisting() const { return impl_->l2 ? impl_->l2->persisting() : 0; }
+
 void Model::reset_persisting() {
     if (impl_->l2) impl_->l2->reset_persisting();
 }

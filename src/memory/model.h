@@ -128,6 +128,7 @@ public:
     void host_read(uint64_t address, uint64_t bytes);
     /// What of L2 evict_last may keep from now on, in bytes (cudaLimitPersistingL2CacheSize); the default is the description's.
     void set_persisting(uint64_t bytes);
+    uint64_t persisting() const;
     /// Nothing in L2 is evict_last any more (cudaCtxResetPersistingL2Cache).
     void reset_persisting();
     /// Declares what lies behind a range of device addresses; default is device memory.

@@ -17,7 +17,9 @@ gpu::Description description(const char* name) {
 class Driver {
 public:
     explicit Driver(const char* gpu_name = "h200", Settings settings = {}, uint32_t sites = 4) : model(description(gpu_name), settings), sites_(sites) { begin(); }
-    void begin() { model.begin_launch({.sites = sites_, .blocks_per_sm = 8, .warps_per_block = 8, .local_bytes_per_thread = 128}); }
+    void begin(AccessWindow window = {}) {
+        model.begin_launch({.sites = sites_, .blocks_per_sm = 8, .warps_per_block = 8, .local_bytes_per_thread = 128, .window = window});
+    }
     uint32_t run(Access access, const std::function<uint64_t(uint32_t)>& address) {
         uint64_t lanes[32];
         for (uint32_t lane = 0; lane < 32; ++lane) lanes[lane] = address(lane);
@@ -111,6 +113,45 @@ TEST(Model, LinesToEvictFirstMakeRoomBeforeOthers) {
         read(2, kBase, 512, {}, CacheOperator::kCg);
         EXPECT_EQ(d.site(2).l2_read_hits, hits);
     }
+}
+
+TEST(Model, PoliciesOfInstructionsAndOfTheLaunchSayWhatL2Keeps) {
+    // 64 KiB (512 lines of 4 sectors) are read, then four times what the L2 holds streams by, then they are read again
+    using base::L2Policy, base::L2Priority;
+    const L2Policy last = L2Policy::always(L2Priority::kLast), quarter = L2Policy::fraction(L2Priority::kLast, L2Priority::kUnchanged, 0.25f);
+    const auto hits = [](L2Policy policy, AccessWindow window, Operation operation = Operation::kLoad) {
+        Driver d("a10", {.cold = false});
+        d.begin(window);
+        uint64_t time = 0;
+        const auto pass = [&](uint32_t site, uint64_t from, uint64_t lines, L2Policy how, Operation what) {
+            for (uint64_t line = 0; line < lines; ++line)
+                d.run({.site = site, .operation = what, .cache = CacheOperator::kCg, .policy = how, .time = time += 100}, [=](uint32_t lane) { return from + 128 * line + 4 * lane; });
+        };
+        pass(0, kBase, 512, policy, operation);
+        pass(1, kBase + (1 << 28), 4 * (6 << 20) / 128, {}, Operation::kLoad);
+        pass(2, kBase, 512, {}, Operation::kLoad);
+        return d.site(2).l2_read_hits;
+    };
+    EXPECT_EQ(hits({}, {}), 0u);
+    EXPECT_EQ(hits(last, {}), 2048u);
+    EXPECT_EQ(hits(quarter, {}), 512u);
+    EXPECT_EQ(hits(last, {}, Operation::kStore), 2048u);
+    EXPECT_EQ(hits(last, {}, Operation::kReduction), 2048u);
+    EXPECT_EQ(hits(last, {}, Operation::kPrefetch), 2048u);
+    EXPECT_EQ(hits({}, {kBase, 64 << 10, last}), 2048u);
+    EXPECT_EQ(hits({}, {kBase, 64 << 10, last}, Operation::kStore), 2048u);
+    EXPECT_EQ(hits({}, {kBase + (16 << 10), 16 << 10, last}), 512u) << "128 lines of 4 sectors lie in the window";
+    EXPECT_EQ(hits({}, {kBase + (1 << 28), 1 << 28, L2Policy::always(L2Priority::kFirst)}), 2048u) << "what streams by goes first";
+    EXPECT_EQ(hits(L2Policy::always(L2Priority::kFirst), {kBase, 64 << 10, last}), 0u) << "an instruction's own policy goes before the window";
+}
+
+TEST(Model, APrefetchIntoL2IsNoReadOfAnSm) {
+    Driver d;
+    d.run({.site = 0, .operation = Operation::kPrefetch, .cache = CacheOperator::kCg, .bytes = 1}, [](uint32_t lane) { return kBase + 4ull * lane; });
+    EXPECT_EQ(d.site(0).l2_reads, 0u);
+    EXPECT_EQ(d.site(0).dram_read_bytes, 128u);
+    d.load(kBase, 0, 5000, 1, CacheOperator::kCg);
+    EXPECT_EQ(d.site(1).dram_read_bytes, 0u);
 }
 
 TEST(Model, IdenticalReadsOfAClusterMergeWhileInFlight) {

@@ -200,8 +200,11 @@ LANESCOPE_API cudaError_t cudaDeviceSetLimit(cudaLimit limit, size_t value) {
             case cudaLimitStackSize: context.set_stack_bytes(value); return cudaSuccess;
             case cudaLimitMallocHeapSize: context.set_heap_bytes(value); return cudaSuccess;
             case cudaLimitPrintfFifoSize: runtime.printf_fifo_bytes = value; return cudaSuccess;
-            case cudaLimitMaxL2FetchGranularity:
             case cudaLimitPersistingL2CacheSize:
+                if (context.gpu().compute_capability < 80) return cudaErrorUnsupportedLimit;
+                context.set_persisting_bytes(std::min(value, size_t(*attribute(context.gpu(), cudaDevAttrMaxPersistingL2CacheSize))));
+                return cudaSuccess;
+            case cudaLimitMaxL2FetchGranularity:
             case cudaLimitDevRuntimeSyncDepth:
             case cudaLimitDevRuntimePendingLaunchCount: return cudaSuccess;
             default: return cudaErrorUnsupportedLimit;
@@ -216,7 +219,10 @@ LANESCOPE_API cudaError_t cudaDeviceGetLimit(size_t* value, cudaLimit limit) {
             case cudaLimitMallocHeapSize: *value = context.heap_bytes(); return cudaSuccess;
             case cudaLimitPrintfFifoSize: *value = runtime.printf_fifo_bytes; return cudaSuccess;
             case cudaLimitMaxL2FetchGranularity: *value = context.gpu().dram_fetch_bytes; return cudaSuccess;
-            case cudaLimitPersistingL2CacheSize: *value = 0; return cudaSuccess;
+            case cudaLimitPersistingL2CacheSize:
+                if (context.gpu().compute_capability < 80) return cudaErrorUnsupportedLimit;
+                *value = context.persisting_bytes();
+                return cudaSuccess;
             default: return cudaErrorUnsupportedLimit;
         }
     });
@@ -240,7 +246,10 @@ LANESCOPE_API cudaError_t cudaDeviceGetSharedMemConfig(cudaSharedMemConfig* conf
     });
 }
 LANESCOPE_API cudaError_t cudaCtxResetPersistingL2Cache() {
-    return call([](Runtime&, Context&) { return cudaSuccess; });
+    return call([](Runtime&, Context& context) {
+        context.reset_persisting();
+        return cudaSuccess;
+    });
 }
 LANESCOPE_API cudaError_t cudaDeviceCanAccessPeer(int* can, int device, int peer) {
     return call([&](Runtime&, Context&) {

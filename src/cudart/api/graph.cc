@@ -69,6 +69,7 @@ cudaError_t kernel_call(Runtime& runtime, const cudaKernelNodeParams* p, Call& o
     options.grid = p->gridDim;
     options.block = p->blockDim;
     options.shared = p->sharedMemBytes;
+    options.window.emplace();                               // a node's own, not that of the stream in which its graph runs
     return pack(runtime, *function, options, p->kernelParams, out.emplace<KernelCall>());
 }
 
@@ -365,6 +366,28 @@ LANESCOPE_API cudaError_t cudaGraphKernelNodeGetParams(cudaGraphNode_t node, cud
         KernelCall* kernel = known ? std::get_if<KernelCall>(&known->call) : nullptr;
         if (!kernel || !p) return cudaErrorInvalidValue;
         *p = {kernel->function, kernel->options.grid, kernel->options.block, unsigned(kernel->options.shared), kernel->pointers.data(), nullptr};
+        return cudaSuccess;
+    });
+}
+LANESCOPE_API cudaError_t cudaGraphKernelNodeSetAttribute(cudaGraphNode_t node, cudaKernelNodeAttrID id, const cudaKernelNodeAttrValue* value) {
+    return call([&](Runtime& runtime, Context& context) {
+        Node* known = node_of(runtime, node);
+        KernelCall* kernel = known ? std::get_if<KernelCall>(&known->call) : nullptr;
+        if (!kernel || !value) return cudaErrorInvalidValue;
+        if (id != cudaLaunchAttributeAccessPolicyWindow) return cudaErrorNotSupported;
+        if (!is_window(context.gpu(), value->accessPolicyWindow)) return cudaErrorInvalidValue;
+        kernel->options.window = value->accessPolicyWindow;
+        return cudaSuccess;
+    });
+}
+LANESCOPE_API cudaError_t cudaGraphKernelNodeGetAttribute(cudaGraphNode_t node, cudaKernelNodeAttrID id, cudaKernelNodeAttrValue* value) {
+    return call([&](Runtime& runtime, Context&) {
+        Node* known = node_of(runtime, node);
+        KernelCall* kernel = known ? std::get_if<KernelCall>(&known->call) : nullptr;
+        if (!kernel || !value) return cudaErrorInvalidValue;
+        if (id != cudaLaunchAttributeAccessPolicyWindow) return cudaErrorNotSupported;
+        *value = {};
+        value->accessPolicyWindow = kernel->options.window.value_or(cudaAccessPolicyWindow{});
         return cudaSuccess;
     });
 }

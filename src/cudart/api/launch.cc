@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "cudart/api/device.h"
 #include "cudart/api/graph.h"
 
 namespace lanescope::cudart {
@@ -39,9 +40,29 @@ size_t dynamic_shared_limit(const gpu::Description& gpu, const Function& functio
     return gpu.max_shared_per_block > fixed ? gpu.max_shared_per_block - fixed : 0;
 }
 
+memory::AccessWindow access_window(const cudaAccessPolicyWindow& window) {
+    using base::L2Policy, base::L2Priority;
+    const auto priority = [](cudaAccessProperty property) {
+        return property == cudaAccessPropertyPersisting ? L2Priority::kLast : property == cudaAccessPropertyStreaming ? L2Priority::kFirst : L2Priority::kNormal;
+    };
+    // An H200 keeps 5 of 16 parts with a ratio of 0.25, 9 with 0.5.
+    const unsigned parts = std::min(16u, unsigned(window.hitRatio * 16) + 1);
+    return {reinterpret_cast<uintptr_t>(window.base_ptr), window.num_bytes, L2Policy::parts(priority(window.hitProp), priority(window.missProp), parts)};
+}
+
 size_t optin_limit(const gpu::Description& gpu) { return std::max(gpu.max_shared_per_block, gpu.max_shared_per_block_optin); }
 
 }  // namespace
+
+cudaAccessPolicyWindow& window_of(Runtime& runtime, cudaStream_t stream) {
+    StreamState* state = runtime.stream_state(stream);
+    return state ? state->window : runtime.default_window;
+}
+
+bool is_window(const gpu::Description& gpu, const cudaAccessPolicyWindow& window) {
+    return window.num_bytes <= size_t(attribute(gpu, cudaDevAttrMaxAccessPolicyWindowSize).value_or(0)) && window.hitRatio >= 0 && window.hitRatio <= 1 &&
+           window.missProp != cudaAccessPropertyPersisting;
+}
 
 cudaError_t pack(Runtime& runtime, Function& function, const LaunchOptions& options, void** arguments, KernelCall& call) {
     if (cudaError_t error = runtime.load(function)) return error;
@@ -62,6 +83,7 @@ cudaError_t pack(Runtime& runtime, Function& function, const LaunchOptions& opti
 cudaError_t launch(Runtime& runtime, emulator::Context& context, Function& function, const LaunchOptions& options, void** arguments) {
     KernelCall call;
     if (cudaError_t error = pack(runtime, function, options, arguments, call)) return error;
+    if (!options.window) call.options.window = window_of(runtime, options.stream);
     if (runtime.captures)
         if (const std::optional<cudaError_t> done = captured(runtime, options.stream, call)) return *done;
     return launch(runtime, context, function, options, call.parameters);
@@ -99,6 +121,7 @@ cudaError_t launch(Runtime& runtime, emulator::Context& context, Function& funct
     request.carveout_percent = function.carveout_percent;
     request.parameters = parameters;
     request.cooperative = options.cooperative;
+    request.window = access_window(options.window ? *options.window : window_of(runtime, options.stream));
     emulator::LaunchResult result = context.launch(request);
     // As on hardware the launch itself succeeds; whoever waits for it, or calls next, is told.
     if (result.fault) {

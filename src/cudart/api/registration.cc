@@ -126,6 +126,10 @@ LANESCOPE_API cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t* config, 
             if (attribute.id == cudaLaunchAttributeCooperative) options.cooperative = attribute.val.cooperative;
             if (attribute.id == cudaLaunchAttributeClusterDimension)
                 options.cluster = {attribute.val.clusterDim.x, attribute.val.clusterDim.y, attribute.val.clusterDim.z};
+            if (attribute.id == cudaLaunchAttributeAccessPolicyWindow) {
+                if (!is_window(context.gpu(), attribute.val.accessPolicyWindow)) return cudaErrorInvalidValue;
+                options.window = attribute.val.accessPolicyWindow;
+            }
         }
         return launch(runtime, context, *function, options, arguments);
     });

@@ -82,6 +82,7 @@ struct StreamState {
     emulator::Stream id = emulator::kDefaultStream;
     unsigned flags = 0;
     int priority = 0;
+    cudaAccessPolicyWindow window{};
     std::shared_ptr<Capture> capture;             ///< that it takes part in
     std::vector<Node*> last;                      ///< what its next node comes after
 };
@@ -144,6 +145,7 @@ public:
     uint64_t next_object = 1;
     size_t printf_fifo_bytes = 1 << 20;
     unsigned device_flags = 0;
+    cudaAccessPolicyWindow default_window{};      ///< of the legacy default stream
 
     /// What a handle stands for, cudaStreamPerThread's stream of this thread included; nullptr: the legacy default stream, or no stream.
     StreamState* stream_state(cudaStream_t handle);
@@ -190,7 +192,12 @@ struct LaunchOptions {
     size_t shared = 0;
     cudaStream_t stream = nullptr;
     bool cooperative = false;
+    std::optional<cudaAccessPolicyWindow> window; ///< none: the stream's
 };
+/// Where the window of a stream stands, the legacy default stream's too.
+cudaAccessPolicyWindow& window_of(Runtime& runtime, cudaStream_t stream);
+/// Whether a launch may have such a window.
+bool is_window(const gpu::Description& gpu, const cudaAccessPolicyWindow& window);
 cudaError_t launch(Runtime& runtime, emulator::Context& context, Function& function, const LaunchOptions& options, void** arguments);
 /// The same with its arguments packed as Kernel::parameters() says.
 cudaError_t launch(Runtime& runtime, emulator::Context& context, Function& function, const LaunchOptions& options, std::span<const std::byte> parameters);

@@ -96,15 +96,22 @@ LANESCOPE_API cudaError_t cudaStreamGetDevice(cudaStream_t stream, int* device) 
     });
 }
 LANESCOPE_ALIAS(cudaStreamGetDevice, cudaStreamGetDevice_ptsz);
-/// Stream attributes (access policy windows, …) are hints: kept by hardware, without effect here.
-LANESCOPE_API cudaError_t cudaStreamSetAttribute(cudaStream_t stream, cudaStreamAttrID, const cudaStreamAttrValue*) {
-    return with_stream(stream, [](Runtime&, Context&, emulator::Stream) { return cudaSuccess; });
+/// Of its attributes a stream keeps the window; the others have no effect here.
+LANESCOPE_API cudaError_t cudaStreamSetAttribute(cudaStream_t stream, cudaStreamAttrID id, const cudaStreamAttrValue* value) {
+    return with_stream(stream, [&](Runtime& runtime, Context& context, emulator::Stream) {
+        if (!value) return cudaErrorInvalidValue;
+        if (id != cudaLaunchAttributeAccessPolicyWindow) return cudaSuccess;
+        if (!is_window(context.gpu(), value->accessPolicyWindow)) return cudaErrorInvalidValue;
+        window_of(runtime, stream) = value->accessPolicyWindow;
+        return cudaSuccess;
+    });
 }
 LANESCOPE_ALIAS(cudaStreamSetAttribute, cudaStreamSetAttribute_ptsz);
-LANESCOPE_API cudaError_t cudaStreamGetAttribute(cudaStream_t stream, cudaStreamAttrID, cudaStreamAttrValue* value) {
-    return with_stream(stream, [&](Runtime&, Context&, emulator::Stream) {
+LANESCOPE_API cudaError_t cudaStreamGetAttribute(cudaStream_t stream, cudaStreamAttrID id, cudaStreamAttrValue* value) {
+    return with_stream(stream, [&](Runtime& runtime, Context&, emulator::Stream) {
         if (!value) return cudaErrorInvalidValue;
         *value = {};
+        if (id == cudaLaunchAttributeAccessPolicyWindow) value->accessPolicyWindow = window_of(runtime, stream);
         return cudaSuccess;
     });
 }
@@ -112,7 +119,9 @@ LANESCOPE_ALIAS(cudaStreamGetAttribute, cudaStreamGetAttribute_ptsz);
 LANESCOPE_API cudaError_t cudaStreamCopyAttributes(cudaStream_t to, cudaStream_t from) {
     return with_stream(to, [&](Runtime& runtime, Context&, emulator::Stream) {
         emulator::Stream source;
-        return resolve(runtime, from, source) ? cudaSuccess : cudaErrorInvalidResourceHandle;
+        if (!resolve(runtime, from, source)) return cudaErrorInvalidResourceHandle;
+        window_of(runtime, to) = window_of(runtime, from);
+        return cudaSuccess;
     });
 }
 LANESCOPE_ALIAS(cudaStreamCopyAttributes, cudaStreamCopyAttributes_ptsz);

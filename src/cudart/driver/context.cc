@@ -288,6 +288,7 @@ LANESCOPE_DRIVER_API CUresult cuCtxGetApiVersion(CUcontext, unsigned* version) {
 
 LANESCOPE_DRIVER_API CUresult cuCtxSynchronize() { return result(RUNTIME(cudaDeviceSynchronize)()); }
 LANESCOPE_DRIVER_API CUresult cuCtxSetLimit(CUlimit limit, size_t value) { return result(RUNTIME(cudaDeviceSetLimit)(cudaLimit(limit), value)); }
+LANESCOPE_DRIVER_API CUresult cuCtxResetPersistingL2Cache() { return result(RUNTIME(cudaCtxResetPersistingL2Cache)()); }
 LANESCOPE_DRIVER_API CUresult cuCtxGetLimit(size_t* value, CUlimit limit) { return result(RUNTIME(cudaDeviceGetLimit)(value, cudaLimit(limit))); }
 LANESCOPE_DRIVER_API CUresult cuCtxSetCacheConfig(CUfunc_cache preference) { return result(RUNTIME(cudaDeviceSetCacheConfig)(cudaFuncCache(preference))); }
 LANESCOPE_DRIVER_API CUresult cuCtxGetStreamPriorityRange(int* least, int* greatest) { return result(RUNTIME(cudaDeviceGetStreamPriorityRange)(least, greatest)); }

@@ -15,6 +15,15 @@ LANESCOPE_DRIVER_API CUresult cuStreamWaitEvent(CUstream stream, CUevent event, 
 }
 LANESCOPE_DRIVER_API CUresult cuStreamGetFlags(CUstream stream, unsigned* flags) { return result(RUNTIME(cudaStreamGetFlags)(stream, flags)); }
 LANESCOPE_DRIVER_API CUresult cuStreamGetPriority(CUstream stream, int* priority) { return result(RUNTIME(cudaStreamGetPriority)(stream, priority)); }
+/// Attributes have the runtime's numbers and layout.
+LANESCOPE_DRIVER_API CUresult cuStreamSetAttribute(CUstream stream, CUstreamAttrID id, const CUstreamAttrValue* value) {
+    static_assert(sizeof(CUstreamAttrValue) == sizeof(cudaStreamAttrValue));
+    return result(RUNTIME(cudaStreamSetAttribute)(stream, cudaStreamAttrID(id), reinterpret_cast<const cudaStreamAttrValue*>(value)));
+}
+LANESCOPE_DRIVER_API CUresult cuStreamGetAttribute(CUstream stream, CUstreamAttrID id, CUstreamAttrValue* value) {
+    return result(RUNTIME(cudaStreamGetAttribute)(stream, cudaStreamAttrID(id), reinterpret_cast<cudaStreamAttrValue*>(value)));
+}
+LANESCOPE_DRIVER_API CUresult cuStreamCopyAttributes(CUstream to, CUstream from) { return result(RUNTIME(cudaStreamCopyAttributes)(to, from)); }
 LANESCOPE_DRIVER_API CUresult cuStreamGetCtx(CUstream, CUcontext* context) { return cuCtxGetCurrent(context); }
 LANESCOPE_DRIVER_API CUresult cuLaunchHostFunc(CUstream stream, CUhostFn function, void* data) {
     return result(RUNTIME(cudaLaunchHostFunc)(stream, function, data));
