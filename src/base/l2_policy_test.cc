@@ -15,8 +15,7 @@ TEST(L2Policy, BitsAreTheMachines) {
     EXPECT_EQ(L2Policy::always(kUnchanged).bits(), 0x10f0000000000000u);
     EXPECT_EQ(L2Policy::fraction(kFirst, kUnchanged, 0.3f).bits(), 0x1240000000000000u);
     EXPECT_EQ(L2Policy::fraction(kLast, kFirst, 0.3f).bits(), 0x1540000000000000u);
-    EXPECT_EQ(L2Policy::fraction(kLast, kUnchanged, 2 / 32.f).bits(), 0x1400000000000000u);
-    EXPECT_EQ(L2Policy::fraction(kLast, kUnchanged, 3 / 32.f).bits(), 0x1410000000000000u);
+    for (unsigned k = 1; k <= 32; ++k) EXPECT_EQ(L2Policy::fraction(kLast, kUnchanged, float(k) / 32).bits(), 0x1400000000000000u + (uint64_t((k + 1) / 2 - 1) << 52));
     EXPECT_EQ(L2Policy::fraction(kLast, kUnchanged, 0).bits(), 0x1400000000000000u);
     constexpr uint64_t kBuffer = 0x7f8206000000, kInside = kBuffer + (3 << 20) + 5000;
     const auto range = [](uint64_t address, uint32_t bytes) { return L2Policy::range(kLast, kFirst, address, bytes / 2, bytes).bits(); };
