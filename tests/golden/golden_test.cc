@@ -1,7 +1,8 @@
 // Runs the text cases of this folder: `golden_test [--rewrite] [FILE…]`.
 //
 // A case is an input, a line `====` and what must come out. The folder says what is done to the input: `ptx` parses and prints it,
-// `counts` runs it as its first line says (`// run: OPTIONS of lanescope run`) and lists what each access did.
+// `counts` runs it as its first line says (`// run: OPTIONS of lanescope run`) and lists what each access did: the counts of requests, or those
+// that the second line names (`// list: NAMES`).
 // A case whose name begins with `bad-` must be refused, and what comes out are the messages; any other must be accepted.
 #include <algorithm>
 #include <cstdio>
@@ -9,6 +10,7 @@
 #include <filesystem>
 #include <iostream>
 #include <map>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -41,16 +43,26 @@ Outcome parse_and_print(const std::string& input, const std::string& name) {
     return {true, printed};
 }
 
+/// The words behind `// KEY: ` at the text's beginning; empty: it does not begin so.
+std::vector<std::string> words_of(std::string_view text, const std::string& key) {
+    std::vector<std::string> words;
+    if (!text.starts_with("// " + key + ": ")) return words;
+    std::istringstream line{std::string(text.substr(key.size() + 5, text.find('\n') - key.size() - 5))};
+    for (std::string word; line >> word;) words.push_back(word);
+    return words;
+}
+
 /// One line an access: what it is, then its counts that are not zero.
-std::string list_accesses(const profile::Profile& profile) {
+std::string list_accesses(const profile::Profile& profile, std::vector<std::string> names) {
+    if (names.empty()) names = {"requests", "sectors", "ideal_sectors", "transactions", "transaction_bytes", "wavefronts", "ideal_wavefronts", "constant_words"};
     std::string text;
     for (const profile::Launch& launch : profile.launches)
         for (const profile::Line& line : launch.lines)
             for (const profile::Access& access : line.accesses) {
                 text += access.space + ' ' + access.operation + ' ' + std::to_string(access.bytes) + " B:";
-                for (const char* name : {"requests", "sectors", "ideal_sectors", "transactions", "transaction_bytes", "wavefronts", "ideal_wavefronts", "constant_words"})
+                for (const std::string& name : names)
                     if (const auto found = access.metrics.find(name); found != access.metrics.end() && found->second != 0)
-                        text += std::string(" ") + name + ' ' + std::to_string(static_cast<long long>(found->second));
+                        text += ' ' + name + ' ' + std::to_string(static_cast<long long>(found->second));
                 text += '\n';
             }
     return text;
@@ -73,7 +85,7 @@ Outcome run_and_count(const std::string& input, const std::string& name) {
     if (status == 0) {
         const auto text = base::read_file(json);
         const auto profile = text ? profile::from_json(*text, "profile.json") : base::Result<profile::Profile>(text.errors());
-        outcome.text = profile ? list_accesses(*profile) : base::to_string(profile.errors()) + "\n";
+        outcome.text = profile ? list_accesses(*profile, words_of(std::string_view(input).substr(input.find('\n') + 1), "list")) : base::to_string(profile.errors()) + "\n";
     }
     fs::remove_all(folder);
     return outcome;
