@@ -201,7 +201,6 @@ LANESCOPE_API cudaError_t cudaDeviceSetLimit(cudaLimit limit, size_t value) {
             case cudaLimitMallocHeapSize: context.set_heap_bytes(value); return cudaSuccess;
             case cudaLimitPrintfFifoSize: runtime.printf_fifo_bytes = value; return cudaSuccess;
             case cudaLimitPersistingL2CacheSize:
-                if (context.gpu().compute_capability < 80) return cudaErrorUnsupportedLimit;
                 context.set_persisting_bytes(std::min(value, size_t(*attribute(context.gpu(), cudaDevAttrMaxPersistingL2CacheSize))));
                 return cudaSuccess;
             case cudaLimitMaxL2FetchGranularity:
@@ -219,10 +218,7 @@ LANESCOPE_API cudaError_t cudaDeviceGetLimit(size_t* value, cudaLimit limit) {
             case cudaLimitMallocHeapSize: *value = context.heap_bytes(); return cudaSuccess;
             case cudaLimitPrintfFifoSize: *value = runtime.printf_fifo_bytes; return cudaSuccess;
             case cudaLimitMaxL2FetchGranularity: *value = context.gpu().dram_fetch_bytes; return cudaSuccess;
-            case cudaLimitPersistingL2CacheSize:
-                if (context.gpu().compute_capability < 80) return cudaErrorUnsupportedLimit;
-                *value = context.persisting_bytes();
-                return cudaSuccess;
+            case cudaLimitPersistingL2CacheSize: *value = context.persisting_bytes(); return cudaSuccess;
             default: return cudaErrorUnsupportedLimit;
         }
     });

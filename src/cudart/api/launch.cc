@@ -40,8 +40,12 @@ size_t dynamic_shared_limit(const gpu::Description& gpu, const Function& functio
     return gpu.max_shared_per_block > fixed ? gpu.max_shared_per_block - fixed : 0;
 }
 
-memory::AccessWindow access_window(const cudaAccessPolicyWindow& window) {
+/// The largest window; 0: the GPU takes windows without effect.
+size_t widest_window(const gpu::Description& gpu) { return size_t(attribute(gpu, cudaDevAttrMaxAccessPolicyWindowSize).value_or(0)); }
+
+memory::AccessWindow access_window(const gpu::Description& gpu, const cudaAccessPolicyWindow& window) {
     using base::L2Policy, base::L2Priority;
+    if (widest_window(gpu) == 0) return {};
     const auto priority = [](cudaAccessProperty property) {
         return property == cudaAccessPropertyPersisting ? L2Priority::kLast : property == cudaAccessPropertyStreaming ? L2Priority::kFirst : L2Priority::kNormal;
     };
@@ -60,8 +64,8 @@ cudaAccessPolicyWindow& window_of(Runtime& runtime, cudaStream_t stream) {
 }
 
 bool is_window(const gpu::Description& gpu, const cudaAccessPolicyWindow& window) {
-    return window.num_bytes <= size_t(attribute(gpu, cudaDevAttrMaxAccessPolicyWindowSize).value_or(0)) && window.hitRatio >= 0 && window.hitRatio <= 1 &&
-           window.missProp != cudaAccessPropertyPersisting;
+    const size_t widest = widest_window(gpu);
+    return (widest == 0 || window.num_bytes <= widest) && window.hitRatio >= 0 && window.hitRatio <= 1 && window.missProp != cudaAccessPropertyPersisting;
 }
 
 cudaError_t pack(Runtime& runtime, Function& function, const LaunchOptions& options, void** arguments, KernelCall& call) {
@@ -121,7 +125,7 @@ cudaError_t launch(Runtime& runtime, emulator::Context& context, Function& funct
     request.carveout_percent = function.carveout_percent;
     request.parameters = parameters;
     request.cooperative = options.cooperative;
-    request.window = access_window(options.window ? *options.window : window_of(runtime, options.stream));
+    request.window = access_window(gpu, options.window ? *options.window : window_of(runtime, options.stream));
     emulator::LaunchResult result = context.launch(request);
     // As on hardware the launch itself succeeds; whoever waits for it, or calls next, is told.
     if (result.fault) {
