@@ -298,7 +298,7 @@ struct Model::Impl {
                 if (const uint64_t* line = sm.stores.first()) l2->prefetch_write(*line);
                 departures.push({sm.stores.next(), index});
             }
-            last = std::max(last, uint64_t(sm.stores.free_at() + l2_latency));   // when it is acknowledged
+            last = std::max(last, uint64_t(sm.stores.taken_at() + l2_latency));   // when it is acknowledged
         }
     }
 
@@ -313,7 +313,7 @@ struct Model::Impl {
         sm.stores.add(access.warp_slot, double(origin + access.time), double(now), footprint.parts.data(), footprint.lines, access.site,
                       [&](uint64_t line) { return priority_of(access, line); });
         if (!scheduled) departures.push({sm.stores.next(), uint32_t(&sm - sms.data())});
-        last = std::max(last, uint64_t(sm.stores.free_at() + l2_latency));
+        last = std::max(last, uint64_t(sm.stores.taken_at() + l2_latency));
         return uint64_t(go_on);
     }
 

@@ -14,6 +14,7 @@ constexpr double kOutOfOrderCycles = 64;
 struct Parameters {
     double l1_store_window_cycles;        ///< a store joins an earlier one to the same line at most this much later
     double l1_store_window_lines;         ///< lines that wait for further stores at a time
+    double l1_stores_under_way;           ///< lines of stores that have left an SM and that L2 has not taken
     double l1_pending_lines;              ///< lines that an SM can wait for at a time; 0: as many as its warps ask for
     double store_packet_cycles;           ///< of an SM for 32 bytes of a store on the way to L2; 0: not known, the way is never too narrow
     double coalescer_reads;               ///< requests for the same sectors that become one
@@ -52,6 +53,7 @@ struct Parameters {
         };
         l1_store_window_cycles = get("l1_store_window_cycles", 16);
         l1_store_window_lines = get("l1_store_window_lines", 16);
+        l1_stores_under_way = get("l1_stores_under_way", 64);
         l1_pending_lines = get("l1_pending_lines", 0);
         store_packet_cycles = get("store_packet_cycles", 0);
         coalescer_reads = get("coalescer_reads", 4);

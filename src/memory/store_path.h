@@ -46,7 +46,8 @@ private:
 
 /// Stores of a scheduler's warps keep their order; the schedulers' stores take turns. A line enters a buffer of a few lines and stays for
 /// some cycles at least: stores to it that come meanwhile join it, and sectors not yet whole are sent once. Lines leave in order, each when
-/// the one before has passed and L2 has taken it; until there is room, stores wait outside. Evidence: docs/memory-model.md.
+/// the one before has passed; only so many are under way that L2 has not taken. Until there is room, stores wait outside. Evidence:
+/// docs/memory-model.md.
 ///
 /// Warps do not come in order of time: what happens is decided kSlackCycles later, when all that is earlier is known. Times are SM cycles.
 class StorePath {
@@ -72,6 +73,7 @@ public:
         capacity_ = std::max<size_t>(1, size_t(parameters.l1_store_window_lines));
         part_cycles_ = parameters.store_packet_cycles;
         queues_.resize(std::max(1u, schedulers));
+        taken_.resize(std::max<size_t>(1, size_t(parameters.l1_stores_under_way)));
     }
     void reset(double now) {
         for (auto& queue : queues_) queue.clear();
@@ -80,7 +82,8 @@ public:
         added_ = 0;
         outside_ = 0;
         outside_cycles_ = buffer_cycles_ = 0;
-        way_free_ = entrance_free_ = now;
+        way_free_ = entrance_free_ = last_taken_ = now;
+        std::fill(taken_.begin(), taken_.end(), now);
         inside_store_ = full_ = false;
     }
 
@@ -89,6 +92,8 @@ public:
     const uint64_t* first() const { return buffer_.empty() ? nullptr : &buffer_.front().line; }
     /// When all that was stored so far will have left, L2 willing.
     double free_at() const { return way_free_ + outside_cycles_ + buffer_cycles_; }
+    /// When L2 will have taken it, as far as that is known.
+    double taken_at() const { return std::max(free_at(), last_taken_); }
     /// Something else keeps the way until then.
     void block(double until) { way_free_ = std::max(way_free_, until); }
 
@@ -156,8 +161,8 @@ private:
 
     static uint32_t hash(uint64_t line) { return uint32_t((line * 0x9E3779B97F4A7C15ull) >> 52); }
     static uint32_t count(uint32_t sectors) { return uint32_t(std::popcount(sectors)); }
-    /// A line leaves as a head, the mask of its bytes unless its sectors are whole, and the sectors, 32 bytes each.
-    double cycles_of(const ByteMask& all, uint32_t sent) const { return part_cycles_ * (1 + (all.whole_sectors() != all.sectors()) + sent); }
+    /// A line leaves as a head and its sectors, 32 bytes each, those that are not whole with a mask of their bytes.
+    double cycles_of(const ByteMask& all, uint32_t sent) const { return part_cycles_ * (1 + sent + count(all.sectors() & ~all.whole_sectors())); }
 
     double next_exit() const { return buffer_.empty() ? kNever : std::max(buffer_.front().entered + hold_, way_free_); }
     double next_entry() const {
@@ -217,7 +222,10 @@ private:
         buffer_.pop();
         buffer_cycles_ -= cycles;
         --waiting_[hash(packet.line)].lines;
-        way_free_ = now + std::max(cycles, packet.bytes == ByteMask{} ? 0 : leave(packet, now + kSlackCycles));
+        taken_[oldest_] = now + std::max(cycles, packet.bytes == ByteMask{} ? 0 : leave(packet, now + kSlackCycles));
+        last_taken_ = std::max(last_taken_, taken_[oldest_]);
+        oldest_ = (oldest_ + 1) % taken_.size();
+        way_free_ = std::max(now + cycles, taken_[oldest_]);
         if (full_) entrance_free_ = std::max(entrance_free_, now);
         full_ = false;
     }
@@ -235,6 +243,9 @@ private:
     uint64_t outside_ = 0;
     double outside_cycles_ = 0, buffer_cycles_ = 0;   ///< that these will take on the way
     double way_free_ = 0, entrance_free_ = 0;
+    std::vector<double> taken_;           ///< when L2 takes the lines that left last
+    size_t oldest_ = 0;                   ///< of them
+    double last_taken_ = 0;               ///< the latest of all
     size_t turn_ = 0;                     ///< the queue whose store passes, or passed last
     bool inside_store_ = false;           ///< the store whose turn it is has lines left outside
     bool full_ = false;                   ///< it waits for a place in the buffer
