@@ -22,9 +22,9 @@ Timeline::Span Context::transfer(Direction direction, const std::string& memory,
     const char* kind = kKinds[size_t(direction)];
     const double duration = direction == Direction::kHostToHost ? 0 : timing::transfer_time(gpu_, kind, memory, bytes).ns;
     const Timeline::Span span = timeline_.enqueue(stream, kEngines[size_t(direction)], duration);
-    if (source) model_.host_read(source, bytes);
+    if (source) model_.copied_from(source, bytes, direction == Direction::kDeviceToHost);
     if (destination) {
-        model_.host_wrote(destination, bytes);
+        model_.copied_to(destination, bytes, direction == Direction::kHostToDevice);
         const exec::Allocation* target = memory_->find(destination);
         if (target && target->region == exec::Region::kManaged) managed_.written_by_device(destination, std::min(bytes, target->end() - destination));
     }

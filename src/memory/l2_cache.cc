@@ -4,6 +4,8 @@
 #include <bit>
 #include <cmath>
 
+#include "memory/store_path.h"
+
 namespace lanescope::memory {
 namespace {
 
@@ -361,7 +363,7 @@ double L2Cache::write(uint64_t line, const ByteMask& bytes, uint32_t sent, uint3
     Line& state = lines_[slot];
     const uint32_t ways = side == at ? 1 : 2;               // each partition on the way takes its turn
     sectors_ += ways * count(sent);
-    const double wait = turn(ways * write_clocks_ * count(sent), now);
+    const double wait = turn(ways * write_clocks_ * StorePath::packets(count(sent), whole != touched), now);
     state.site = first_site_ + site;
     state.bytes.low |= bytes.low;
     state.bytes.high |= bytes.high;
@@ -407,21 +409,27 @@ L2Cache::Reply L2Cache::update(uint64_t line, uint32_t sectors, uint32_t passes,
     return reply;
 }
 
-void L2Cache::host_read(uint64_t line, uint64_t now) {
+void L2Cache::copied_from(uint64_t line, uint64_t now, bool over_link) {
     const auto [in, at] = place(line);
-    Line& state = lines_[touch(line, in, at, now)];
+    if (over_link && find(line, in, at) != kNone) return;
+    Line& state = lines_[touch(line, in, at, now, over_link ? Priority::kFirst : Priority::kUnchanged)];
     state.valid |= uint8_t(kAllSectors & ~uint32_t(state.partial));
 }
 
-void L2Cache::host_wrote(uint64_t line, uint64_t now) {
+void L2Cache::copied_to(uint64_t line, uint64_t now, bool over_link) {
     const auto [in, at] = place(line);
-    const uint32_t slot = touch(line, in, at, now);
+    const uint32_t slot = touch(line, in, at, now, over_link ? Priority::kFirst : Priority::kUnchanged);
     Line& state = lines_[slot];
     state.valid = kAllSectors;
+    drop_copies(line, in, at, kAllSectors);
+    if (over_link) {                                        // through L2 to DRAM
+        mark(slot, state.dirty, 0);
+        if (state.dirty) stamps_[slot] |= kKept;
+        return;
+    }
     state.site = kNone;
     mark(slot, kAllSectors, 0);
     limit(slot, now);
-    drop_copies(line, in, at, kAllSectors);
 }
 
 }  // namespace lanescope::memory

@@ -57,9 +57,9 @@ public:
     void evict_normally(uint64_t line);
     /// The line's data is lost, not written back.
     void discard(uint64_t line);
-    /// Copies and memsets between launches: `line` was written, or read, as a whole.
-    void host_wrote(uint64_t line, uint64_t now);
-    void host_read(uint64_t line, uint64_t now);
+    /// Copies and memsets between launches: `line` was written, or read, as a whole; `over_link`: by the copy engine, from or to the host.
+    void copied_to(uint64_t line, uint64_t now, bool over_link);
+    void copied_from(uint64_t line, uint64_t now, bool over_link);
 
     /// What was done so far, for shares of peak.
     struct Work {

@@ -343,12 +343,26 @@ struct Model::Impl {
 
     // --- spaces ---------------------------------------------------------------------------------------------------------------
 
-    /// Cycles of the tag and data stages: one line a cycle of each four neighbouring ones, and the passes over the banks of the data array.
-    double l1_cycles(const uint64_t* addresses, uint32_t active, uint32_t bytes) const {
-        uint32_t lines[4] = {}, cycles = (footprint.unique_bytes + kLineBytes - 1) / kLineBytes;
-        for (uint32_t i = 0; i < footprint.lines; ++i) cycles = std::max(cycles, ++lines[footprint.parts[i].line % 4]);
-        if (footprint.unique_bytes < footprint.lines * kLineBytes && footprint.lines > 1)
-            cycles = std::max(cycles, shared_wavefronts(addresses, active, bytes).actual);
+    /// Cycles of the tag and data stages: a line a cycle of each four neighbouring ones. Each such group of lines is read in the passes that
+    /// its words' banks need, or all together in those of the whole access.
+    double l1_cycles(const Access& access, const uint64_t* addresses) const {
+        uint32_t lines[4] = {}, deepest = 1, depth[kLanes];
+        for (uint32_t i = 0; i < footprint.lines; ++i) {
+            depth[i] = lines[footprint.parts[i].line % 4]++;
+            deepest = std::max(deepest, depth[i] + 1);
+        }
+        const uint32_t packed = (footprint.unique_bytes + kLineBytes - 1) / kLineBytes;
+        if (footprint.unique_bytes >= footprint.lines * kLineBytes || footprint.lines == 1) return std::max(deepest, packed);
+        if (deepest == 1 || access.bytes > 4 || access.operation == Operation::kStore)
+            return std::max({deepest, packed, shared_wavefronts(addresses, access.active, access.bytes).actual});
+        uint32_t members[kLanes] = {}, cycles = 0;
+        for (uint32_t rest = access.active; rest != 0; rest &= rest - 1) {
+            const uint32_t lane = uint32_t(std::countr_zero(rest));
+            uint32_t i = 0;
+            while (footprint.parts[i].line != addresses[lane] / kLineBytes) ++i;
+            members[depth[i]] |= 1u << lane;
+        }
+        for (uint32_t i = 0; i < deepest; ++i) cycles += shared_wavefronts(addresses, members[i], access.bytes).actual;
         return cycles;
     }
 
@@ -356,7 +370,7 @@ struct Model::Impl {
     uint32_t memory(const Access& access, const uint64_t* addresses, Counters& c, bool through_l1, uint32_t atomic) {
         if (settings.counts_only) return 0;
         Sm& sm = sm_of(access);
-        const double cycles = atomic ? atomic * parameters.l1_atomic_cycles : l1_cycles(addresses, access.active, access.bytes);
+        const double cycles = atomic ? atomic * parameters.l1_atomic_cycles : l1_cycles(access, addresses);
         const uint64_t now = start(sm, access, cycles);
         uint64_t done = now;
         switch (access.operation) {
@@ -495,11 +509,11 @@ struct Model::Impl {
     }
 
     /// What copies touched last is in L2.
-    void copied(uint64_t address, uint64_t bytes, void (L2Cache::*touched)(uint64_t, uint64_t)) {
+    void copied(uint64_t address, uint64_t bytes, void (L2Cache::*touched)(uint64_t, uint64_t, bool), bool over_link) {
         if (!l2 || settings.cold || bytes == 0 || is_host(address)) return;
         const uint64_t end = (address + bytes + kLineBytes - 1) / kLineBytes;
         const uint64_t first = std::max(address / kLineBytes, end > l2->lines() ? end - l2->lines() : 0);
-        for (uint64_t line = first; line < end; ++line) ((*l2).*touched)(line, last);
+        for (uint64_t line = first; line < end; ++line) ((*l2).*touched)(line, last, over_link);
     }
 
     void begin_launch(const LaunchShape& wanted) {
@@ -588,9 +602,9 @@ Busy Model::busy() const {
 std::span<const Counters> Model::sites() const { return impl_->sites; }
 const Counters& Model::unattributed() const { return impl_->unattributed; }
 
-void Model::host_wrote(uint64_t address, uint64_t bytes) { impl_->copied(address, bytes, &L2Cache::host_wrote); }
+void Model::copied_to(uint64_t address, uint64_t bytes, bool over_link) { impl_->copied(address, bytes, &L2Cache::copied_to, over_link); }
 
-void Model::host_read(uint64_t address, uint64_t bytes) { impl_->copied(address, bytes, &L2Cache::host_read); }
+void Model::copied_from(uint64_t address, uint64_t bytes, bool over_link) { impl_->copied(address, bytes, &L2Cache::copied_from, over_link); }
 
 void Model::set_persisting(uint64_t bytes) {
     if (impl_->l2) impl_->l2->set_persisting(bytes);

@@ -123,14 +123,15 @@ public:
     /// Traffic no site caused (write-back of earlier kernels' dirty lines in warm mode).
     const Counters& unattributed() const;
 
-    /// Device memory that copies or memsets touched (warm mode: it is in L2 now).
-    void host_wrote(uint64_t address, uint64_t bytes);
-    void host_read(uint64_t address, uint64_t bytes);
     /// What of L2 evict_last may keep from now on, in bytes (cudaLimitPersistingL2CacheSize); the default is the description's.
     void set_persisting(uint64_t bytes);
     uint64_t persisting() const;
     /// Nothing in L2 is evict_last any more (cudaCtxResetPersistingL2Cache).
     void reset_persisting();
+    /// Device memory that copies or memsets wrote or read. Warm mode: what moves within the device is in L2 now, as if kernels had done it;
+    /// what comes or goes over the link to the host stays as far as nothing else wants its place.
+    void copied_to(uint64_t address, uint64_t bytes, bool over_link);
+    void copied_from(uint64_t address, uint64_t bytes, bool over_link);
     /// Declares what lies behind a range of device addresses; default is device memory.
     void map(uint64_t address, uint64_t bytes, Backing backing);
     void unmap(uint64_t address, uint64_t bytes);

@@ -16,7 +16,7 @@ struct Parameters {
     double l1_store_window_lines;         ///< lines that wait for further stores at a time
     double l1_stores_under_way;           ///< lines of stores that have left an SM and that L2 has not taken
     double l1_pending_lines;              ///< lines that an SM can wait for at a time; 0: as many as its warps ask for
-    double store_packet_cycles;           ///< of an SM for 32 bytes of a store on the way to L2; 0: not known, the way is never too narrow
+    double store_packet_cycles;           ///< of an SM for a packet of 32 bytes of a store on the way to L2; 0: not known, the way is never too narrow
     double coalescer_reads;               ///< requests for the same sectors that become one
     double coalescer_distance_cycles;     ///< way from an SM to the coalescer and back: the rest of a read's latency is the merging window
     double l2_partition_distance_cycles;  ///< how much longer a hit in the other partition takes
@@ -24,7 +24,7 @@ struct Parameters {
     double l2_partial_share;              ///< share that may hold partly written sectors before some are filled and written back
     double l2_persisting_share;           ///< share that evict_last keeps whatever else comes, as long as a program does not set the limit
     double l2_read_turns;                 ///< of a slice's width a clock, for 32 bytes read; above 1: slices are not reached evenly
-    double l2_write_turns;                ///< for 32 bytes written
+    double l2_write_turns;                ///< for a packet of 32 bytes of a store
     double l2_fill_turns;                 ///< for 32 bytes fetched from DRAM, beside the read that wanted them
     double l2_atomic_clocks;              ///< of a slice, for the atomics of one sector
     double l2_atomic_same_clocks;         ///< the same if the slice's last atomics were on that sector, or several are on one address
@@ -63,7 +63,7 @@ struct Parameters {
         l2_partial_share = get("l2_partial_share", 0.135);
         l2_persisting_share = get("l2_persisting_share", gpu.compute_capability >= 80 ? 0.1875 : 0);
         l2_read_turns = get("l2_read_turns", 1.06);
-        l2_write_turns = get("l2_write_turns", 1.32);
+        l2_write_turns = get("l2_write_turns", 1.56);
         l2_fill_turns = get("l2_fill_turns", 0.5);
         l2_atomic_clocks = get("l2_atomic_clocks", 1.06);
         l2_atomic_same_clocks = get("l2_atomic_same_clocks", 1.25);

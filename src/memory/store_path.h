@@ -55,6 +55,9 @@ public:
     /// Warps of an SM are that much out of order at most (the executor's slack).
     static constexpr double kSlackCycles = 24;
 
+    /// Of 32 bytes, for a line of a store: half of one is the head, another half the mask of its bytes, unless its sectors are whole.
+    static constexpr double packets(uint32_t sectors, bool masked) { return sectors + (masked ? 1 : 0.5); }
+
     struct Packet {
         uint64_t line;
         ByteMask bytes;                   ///< that L2 does not have yet
@@ -71,7 +74,7 @@ public:
     void configure(const Parameters& parameters, uint32_t schedulers) {
         hold_ = parameters.l1_store_window_cycles;
         capacity_ = std::max<size_t>(1, size_t(parameters.l1_store_window_lines));
-        part_cycles_ = parameters.store_packet_cycles;
+        packet_cycles_ = parameters.store_packet_cycles;
         queues_.resize(std::max(1u, schedulers));
         taken_.resize(std::max<size_t>(1, size_t(parameters.l1_stores_under_way)));
     }
@@ -161,8 +164,7 @@ private:
 
     static uint32_t hash(uint64_t line) { return uint32_t((line * 0x9E3779B97F4A7C15ull) >> 52); }
     static uint32_t count(uint32_t sectors) { return uint32_t(std::popcount(sectors)); }
-    /// A line leaves as a head and its sectors, 32 bytes each, those that are not whole with a mask of their bytes.
-    double cycles_of(const ByteMask& all, uint32_t sent) const { return part_cycles_ * (1 + sent + count(all.sectors() & ~all.whole_sectors())); }
+    double cycles_of(const ByteMask& all, uint32_t sent) const { return packet_cycles_ * packets(sent, all.whole_sectors() != all.sectors()); }
 
     double next_exit() const { return buffer_.empty() ? kNever : std::max(buffer_.front().entered + hold_, way_free_); }
     double next_entry() const {
@@ -230,7 +232,7 @@ private:
         full_ = false;
     }
 
-    double hold_ = 0, part_cycles_ = 0;
+    double hold_ = 0, packet_cycles_ = 0;
     size_t capacity_ = 1;
     std::vector<Queue<Outside>> queues_;  ///< by scheduler: lines of stores that have not passed the entrance
     Queue<Packet> buffer_;

@@ -82,31 +82,31 @@ TEST(StorePath, SchedulersTakeTurnsAtABufferOfSixteenLines) {
 
 TEST(StorePath, LinesLeaveOneAfterTheOther) {
     Path p;
-    p.store(0, 0, 2, 1);                                    // head, four sectors and a mask for each: 9 cycles a line
-    EXPECT_DOUBLE_EQ(p.path_.free_at(), 18);
+    p.store(0, 0, 2, 1);                                    // head and mask, four sectors: 5 cycles a line
+    EXPECT_DOUBLE_EQ(p.path_.free_at(), 10);
     p.store(0, 1, 2, 2);                                    // will join
-    EXPECT_DOUBLE_EQ(p.path_.free_at(), 18);
+    EXPECT_DOUBLE_EQ(p.path_.free_at(), 10);
     p.sent();
     ASSERT_EQ(p.left_.size(), 2u);
     EXPECT_DOUBLE_EQ(p.left_[0].second, 16);
-    EXPECT_DOUBLE_EQ(p.left_[1].second, 25);
-    EXPECT_DOUBLE_EQ(p.path_.free_at(), 34);
+    EXPECT_DOUBLE_EQ(p.left_[1].second, 21);
+    EXPECT_DOUBLE_EQ(p.path_.free_at(), 26);
 }
 
 TEST(StorePath, LinesGoOnUntilTooManyAreNotTaken) {
     Path p;
-    p.store(0, 0, 66, 0);                                   // whole sectors: 5 cycles a line
+    p.store(0, 0, 66, 0);                                   // whole sectors: 4.5 cycles a line
     std::vector<double> left;
     p.path_.advance(1e9, [](uint32_t, uint32_t) {}, [&](const StorePath::Packet&, double now) {
         left.push_back(now - StorePath::kSlackCycles);
         return 1000.0;
     });
     ASSERT_EQ(left.size(), 66u);
-    EXPECT_DOUBLE_EQ(left[63], 16 + 63 * 5);
+    EXPECT_DOUBLE_EQ(left[63], 16 + 63 * 4.5);
     EXPECT_DOUBLE_EQ(left[64], 1016) << "when the first of 64 was taken";
-    EXPECT_DOUBLE_EQ(left[65], 1021);
-    EXPECT_DOUBLE_EQ(p.path_.free_at(), 1026);
-    EXPECT_DOUBLE_EQ(p.path_.taken_at(), 2021);
+    EXPECT_DOUBLE_EQ(left[65], 1020.5);
+    EXPECT_DOUBLE_EQ(p.path_.free_at(), 1025);
+    EXPECT_DOUBLE_EQ(p.path_.taken_at(), 2020.5);
 }
 
 TEST(StorePath, WhatAReadNeedsGoesAhead) {
