@@ -93,6 +93,7 @@ Accounting::Accounting(const exec::Kernel& kernel, memory::Model& model, Managed
             slot.access.bytes = site.bytes;
             slot.access.uniform_reduction = site.uniform_reduction;
             slot.access.bulk = site.bulk;
+            slot.access.compare_and_swap = site.compare_and_swap;
             slot.access.increment = site.increment;
             slot.access.constant_path = memory::ConstantPath(site.constant_path);
             slot.access.prefetch_bytes = site.prefetch_bytes;

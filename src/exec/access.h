@@ -48,6 +48,7 @@ struct AccessSite {
     bool bulk = false;                    ///< by the copy engine (cp.async.bulk): neither an LSU request nor through L1
     bool uniform_reduction = false;       ///< atomic whose lanes have one address and are combined first: one lane a warp issues it
     ConstantPath constant_path = ConstantPath::kLane;
+    bool compare_and_swap = false;
     bool increment = false;               ///< shared atomic add of the constant 1 whose result is unused (machine code: ATOMS.POPC.INC)
 };
 

@@ -283,9 +283,12 @@ bool decode_atomic(Decoder& decoder, const Instruction& instruction) {
 
     const uint32_t all = plan->vector >= 32 ? UINT32_MAX : (1u << plan->vector) - 1;
     const bool unused = !plan->result || (decoder.dead() & all) == all;
-    AccessSite site = site_of(instruction, unused && !waits && instruction.space != ptx::Space::kShared ? Operation::kReduction : Operation::kAtomic);
+    // Pairs of halves at a generic address (atomicAdd of a __half2) answer whether that was in shared memory: ATOM, result or not (recorded).
+    const bool answers = waits || (instruction.space == ptx::Space::kGeneric && (type == Type::kF16x2 || type == Type::kBf16x2));
+    AccessSite site = site_of(instruction, unused && !answers && instruction.space != ptx::Space::kShared ? Operation::kReduction : Operation::kAtomic);
     site.cache = CacheOperator::kDefault;  // atomics happen in L2, whatever their order and scope
     site.bytes = memory.width;
+    site.compare_and_swap = plan->compare_and_swap;
     site.uniform_reduction = instruction.space != ptx::Space::kShared && decoder.lowering().reduces_in_warp(instruction, unused);
     plan->combined = site.uniform_reduction;
     const ptx::Operand& addend = instruction.operands[first + 1];

@@ -83,7 +83,7 @@ DeviceMemory::~DeviceMemory() {
 
 const Allocation* DeviceMemory::allocate(uint64_t bytes, Region region, std::string name, uint64_t alignment) {
     if (region == Region::kRegistered || bytes == 0 || bytes > kHostBytes + device_bytes_) return nullptr;
-    alignment = std::max(alignment, unit(region));
+    alignment = std::max(alignment, region == Region::kDevice && bytes >= kHugePage ? kHugePage : unit(region));
     if (!std::has_single_bit(alignment)) return nullptr;
     const uint64_t size = round_up(bytes, unit(region));
     const bool on_device = region != Region::kHost;

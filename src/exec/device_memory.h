@@ -59,6 +59,8 @@ public:
     DeviceMemory& operator=(const DeviceMemory&) = delete;
 
     /// A zero-filled allocation; the lowest free address that fits, so the same calls give the same addresses. nullptr: out of memory.
+    /// Device memory of 2 MiB or more begins at a multiple of that, as cudaMalloc's does: which lanes of an atomic go together depends on it
+    /// (`scatter_add` and `histogram_global` of tests/accuracy/programs/kernels.cu are equal only so).
     const Allocation* allocate(uint64_t bytes, Region region = Region::kDevice, std::string name = "cudaMalloc", uint64_t alignment = kAlignment);
     /// Makes host memory of the program reachable for kernels under its own address. nullptr: it overlaps what is there.
     const Allocation* adopt(void* host, uint64_t bytes, std::string name = "cudaHostRegister");

@@ -25,6 +25,14 @@ TEST(DeviceMemory, TheSameCallsGiveTheSameAlignedAddresses) {
     EXPECT_EQ(first[0] % 512, 0u);
 }
 
+TEST(DeviceMemory, LargeAllocationsBeginAtALargePage) {
+    const auto memory = memory_of(16 << 20);
+    const uint64_t small = memory->allocate(100)->begin, large = memory->allocate(3 << 20)->begin;
+    EXPECT_EQ(large % (2 << 20), 0u);
+    EXPECT_EQ(memory->allocate(100)->begin, small + 512);   // what was left out before it is used
+    EXPECT_EQ(memory->used(), (3u << 20) + 2 * 512);
+}
+
 TEST(DeviceMemory, ReleasedAddressesAreUsedAgainAndReadAsZero) {
     const auto memory = memory_of(1 << 20);
     const uint64_t a = memory->allocate(1000)->begin;

@@ -652,6 +652,26 @@ TEST(Events, OnePerAccessOfTheMachineCode) {
     EXPECT_FALSE(sites[recorder.seen[7].site].uniform_reduction);
 }
 
+/// Machine code, as recorded: REDG, ATOM without a result, ATOMG.CAS without a result, which goes by halves of a line.
+TEST(Events, WhichAtomicsAreReductions) {
+    PtxRun run(kernel(R"(
+        atom.global.add.noftz.f16x2 %r5, [%rd1], %r1;
+        atom.add.noftz.f16x2 %r6, [%rd1], %r1;
+        atom.global.cas.b32 %r7, [%rd1], %r1, %r2;
+    )"));
+    Recorder recorder;
+    run.listener = &recorder;
+    run.argument(run.buffer(std::vector<uint32_t>(128))).pass({1}, {32});
+    const auto& sites = run.program->kernel("k")->sites();
+    ASSERT_EQ(recorder.seen.size(), 3u);
+    const auto site = [&](size_t i) { return sites[recorder.seen[i].site]; };
+    EXPECT_EQ(site(0).operation, Operation::kReduction);
+    EXPECT_EQ(site(1).operation, Operation::kAtomic);
+    EXPECT_EQ(site(2).operation, Operation::kAtomic);
+    EXPECT_FALSE(site(1).compare_and_swap);
+    EXPECT_TRUE(site(2).compare_and_swap);
+}
+
 /// Widths in bits of the shared accesses of a kernel whose %r2 is 16-byte aligned and varies by lane.
 std::vector<unsigned> shared_widths(const std::string& body) {
     PtxRun run(kernel(".shared .align 16 .b8 s[2048]; shl.b32 %r3, %r30, 4; mov.u32 %r4, s; add.u32 %r2, %r3, %r4;" + body));

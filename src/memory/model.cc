@@ -10,6 +10,7 @@
 #include <queue>
 
 #include "base/huge_pages.h"
+#include "memory/atomic_rounds.h"
 #include "memory/coalescer.h"
 #include "memory/constant_cache.h"
 #include "memory/l1_cache.h"
@@ -36,29 +37,6 @@ bool is_atomic(Operation operation) { return operation == Operation::kAtomic || 
 Sharing sharing_of(const Access& access) {
     if (access.operation == Operation::kLoad) return Sharing::kLoad;
     return is_atomic(access.operation) && !access.increment ? Sharing::kAtomic : Sharing::kStore;
-}
-
-/// A sector goes to L2 once for each time that its most wanted address is asked for: lanes with one address do not share an atomic.
-/// `passes`: by line of the footprint. Returns their sum.
-uint32_t atomic_sectors(const uint64_t* addresses, uint32_t active, const Footprint& footprint, uint32_t* passes) {
-    uint32_t sum = 0;
-    for (uint32_t i = 0; i < footprint.lines; ++i) {
-        const uint32_t before = sum;
-        for (uint32_t sector = 0; sector < kSectorsPerLine; ++sector) {
-            const uint64_t wanted = footprint.parts[i].line * kSectorsPerLine + sector;
-            uint32_t most = 0;
-            for (uint32_t rest = active; rest != 0; rest &= rest - 1) {
-                const uint64_t address = addresses[std::countr_zero(rest)];
-                if (address / kSectorBytes != wanted) continue;
-                uint32_t same = 0;
-                for (uint32_t other = rest; other != 0; other &= other - 1) same += addresses[std::countr_zero(other)] == address;
-                most = std::max(most, same);
-            }
-            sum += most;
-        }
-        passes[i] = sum - before;
-    }
-    return sum;
 }
 
 }  // namespace
@@ -95,7 +73,7 @@ struct Model::Impl {
     std::optional<L2Cache> l2;
     std::map<uint64_t, uint64_t> host;    ///< mapped host memory: begin → end, as device addresses
     Footprint footprint;
-    uint32_t passes[kLanes];              ///< atomics: by line of the footprint
+    uint32_t atomic_sent[kLanes];         ///< atomics: sectors, by line of the footprint
     QuadRequests quads;
     double link_busy = 0;                 ///< this launch
     L2Cache::Work before;                 ///< the launch
@@ -331,7 +309,7 @@ struct Model::Impl {
                 c.link_write_bytes += kSectorBytes * count(part.bytes.sectors());
                 ready = std::max(ready, double(now) + 2 * l2_latency + over_link(2 * kSectorBytes * count(part.bytes.sectors()), now));
             } else {
-                const L2Cache::Reply reply = l2->update(part.line, part.bytes.sectors(), passes[i], side, access.site, now, priority_of(access, part.line));
+                const L2Cache::Reply reply = l2->update(part.line, part.bytes.sectors(), atomic_sent[i], side, access.site, now, priority_of(access, part.line));
                 ready = std::max(ready, double(now) + l2_latency + reply.wait);
                 sm.stores.block(double(now) + reply.wait);
             }
@@ -409,7 +387,7 @@ struct Model::Impl {
         if (gpu.coalescing == gpu::Coalescing::kKepler) count_transactions(c, through_l1);
         uint32_t atomic = 0;
         if (is_atomic(access.operation)) {
-            atomic = atomic_sectors(access.addresses, active, footprint, passes);
+            atomic = atomic_sectors(access.addresses, active, footprint, access.compare_and_swap, atomic_sent);
             c.sectors += atomic - footprint.sectors;
             c.repeated_sectors += atomic - footprint.sectors;
         }
@@ -501,7 +479,7 @@ struct Model::Impl {
             done = load(sm, access, c, quads.parts.data(), quads.count, true, now);
         } else {
             coalesce(access.addresses, access.active, access.bytes, footprint);
-            for (uint32_t i = 0; i < footprint.lines; ++i) passes[i] = count(footprint.parts[i].bytes.sectors());
+            for (uint32_t i = 0; i < footprint.lines; ++i) atomic_sent[i] = count(footprint.parts[i].bytes.sectors());
             if (is_atomic(access.operation)) done = update(sm, access, c, footprint.sectors, now);
             else done = store(sm, access, false, now - quads.count);
         }

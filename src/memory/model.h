@@ -29,6 +29,7 @@ struct Access {
     bool uniform_reduction = false;
     bool bulk = false;                    ///< by the copy engine: neither a request of the load/store unit nor through L1
     bool continued = false;               ///< bulk: a further part of a copy
+    bool compare_and_swap = false;        ///< atomic
     bool increment = false;               ///< shared memory: adds the constant 1, result unused; lanes of one address go together
     ConstantPath constant_path = ConstantPath::kLane;
     uint16_t prefetch_bytes = 0;
@@ -49,7 +50,7 @@ struct Counters {
     uint64_t requests = 0;                ///< t-stage requests (Kepler: warp requests)
     uint64_t tags = 0;                    ///< 128-byte line lookups
     uint64_t sectors = 0;                 ///< 32-byte sectors (Kepler: see transactions)
-    uint64_t repeated_sectors = 0;        ///< of `sectors`, those that atomics ask for again because lanes share an address
+    uint64_t repeated_sectors = 0;        ///< of `sectors`, those that atomics send again, because not all lanes of one can go together
     uint64_t ideal_sectors = 0;           ///< what the same lanes would need if their bytes were packed
     uint64_t requested_bytes = 0;         ///< lanes × width
     uint64_t unique_bytes = 0;            ///< distinct bytes of each request
