@@ -10,6 +10,8 @@ uint32_t tag_set(uint64_t address) {
 }
 
 uint32_t atomic_sectors(const uint64_t* addresses, uint32_t active, const Footprint& footprint, bool compare_and_swap, uint32_t* sent) {
+    const uint32_t lanes = uint32_t(std::popcount(active));
+    if (footprint.unique_bytes * lanes == footprint.requested_bytes) return sent[0] = lanes;   // one address: a counter
     const uint64_t portion = compare_and_swap ? kLineBytes / 2 : kLineBytes;
     std::fill_n(sent, footprint.lines, 0);
     uint32_t sets[4] = {};                // the lanes of each
