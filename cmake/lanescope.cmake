@@ -57,6 +57,7 @@ function(lanescope_library name)
   if(LANESCOPE_TESTS AND tests)
     add_executable(${name}_test ${tests})
     target_link_libraries(${name}_test PRIVATE lanescope_${name} fmt::fmt-header-only ${arg_LINK} GTest::gmock GTest::gtest_main)
+    target_compile_options(${name}_test PRIVATE $<$<CONFIG:Release>:-O1>)   # what is tested is optimized, its tests need not be
     target_compile_definitions(${name}_test PRIVATE LANESCOPE_SOURCE_DIR="${CMAKE_SOURCE_DIR}")
     gtest_discover_tests(${name}_test TEST_PREFIX ${name}. DISCOVERY_TIMEOUT 60)
   endif()

@@ -45,7 +45,10 @@ TEST(Sites, PrefetchesSayWhichCacheTheyAreFor) {
     )"));
     EXPECT_FALSE(run.argument(run.buffer(std::vector<uint32_t>(32))).argument(run.buffer(count_up(32))).pass({1}, {32}).fault.has_value());
     std::vector<CacheOperator> caches;
-    for (const AccessSite& site : run.program->kernel("k")->sites()) caches.push_back(site.cache);
+    for (const AccessSite& site : run.program->kernel("k")->sites()) {
+        caches.push_back(site.cache);
+        EXPECT_EQ(site.bytes, 32) << "a sector, not a byte of it";
+    }
     EXPECT_THAT(caches, ElementsAre(CacheOperator::kDefault, CacheOperator::kCg, CacheOperator::kCg, CacheOperator::kCg));   // kCg: around L1
 }
 

@@ -20,6 +20,7 @@ using ptx::Type;
 
 constexpr uint64_t kFirstPage = 4096;
 constexpr uint32_t kAdvisedBytes = 128;   // by one lane of discard or applypriority
+constexpr uint32_t kPrefetchedBytes = 32;
 
 unsigned first_lane(uint32_t mask) { return unsigned(std::countr_zero(mask)); }
 
@@ -216,12 +217,15 @@ const Step* access_generic(Run& run, const Step& step, uint32_t active) {
     return shape.high < kSharedWindow ? finish_global(run, step, plan, active, shape) : finish_generic(run, step, plan, active);
 }
 
-/// Prefetches never fault; only lanes with memory behind their address count.
+/// Prefetches never fault; only lanes with memory behind their address count. Each wants the sector its address is in.
 const Step* prefetch(Run& run, const Step& step, uint32_t active) {
     const auto& plan = *static_cast<const MemoryPlan*>(step.plan);
     form(run, plan, active);
     uint32_t lanes = 0;
-    each_lane_of(active, [&](unsigned lane) { lanes |= uint32_t(run.memory.find(run.addresses[lane]) != nullptr) << lane; });
+    each_lane_of(active, [&](unsigned lane) {
+        lanes |= uint32_t(run.memory.find(run.addresses[lane]) != nullptr) << lane;
+        run.addresses[lane] &= ~uint64_t(kPrefetchedBytes - 1);
+    });
     if (lanes != 0) run.announce(plan.accesses, Space::kGlobal, lanes, run.addresses);
     return &step + 1;
 }
@@ -468,7 +472,7 @@ bool decode_memory(Decoder& decoder, const Instruction& instruction) {
             plan = &decoder.memory_plan();
             decoder.address(instruction.operands[0], *plan);
             AccessSite site = site_of(instruction, Operation::kPrefetch);
-            site.bytes = 1;
+            site.bytes = kPrefetchedBytes;
             const bool into_l2 = instruction.has(Suffix::kL2) || instruction.has(Suffix::kL2EvictLast) || instruction.has(Suffix::kL2EvictNormal);
             site.cache = into_l2 ? CacheOperator::kCg : CacheOperator::kDefault;
             plan->accesses.push_back({decoder.add_site(site), 0, 1, {}});
