@@ -12,6 +12,7 @@
 #include "emulator/accounting.h"
 #include "emulator/host_fault.h"
 #include "emulator/live_registers.h"
+#include "gpu/clusters.h"
 #include "profile/catalogue.h"
 #include "ptx/link.h"
 #include "ptx/parser.h"
@@ -211,6 +212,7 @@ exec::Machine Context::machine(const Occupancy& occupancy, uint64_t block_shared
     machine.blocks_launched_per_clock = gpu_.blocks_launched_per_clock;
     const timing::LaunchCosts costs = timing::launch_costs(gpu_);
     if (!settings_.cold) machine.first_sm = uint32_t(launches_ * (gpu_.sms / 4 / 2 * 2) % gpu_.sms);   // half of the SMs come to the other half of L2
+    machine.sm_rank = gpu::clusters(gpu_).rank;
     machine.block_turnaround = cycles(costs.block_turnaround, 0);
     machine.warp_launch = costs.warp_launch * gpu_.clock_mhz / 1000;
     machine.compute_capability = gpu_.compute_capability;

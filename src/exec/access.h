@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "base/l2_policy.h"
 #include "ptx/module.h"
@@ -104,6 +105,7 @@ struct Machine {
     double blocks_launched_per_clock = 1; ///< the whole GPU starts at most this many blocks a cycle (H200: 0.84, measured), so a
                                           ///< freed slot may wait: the scheduler honours it, small blocks are bound by it
     uint32_t first_sm = 0;                ///< that gets a block, of a grid that does not fit at once; on hardware it differs from launch to launch
+    std::vector<uint32_t> sm_rank;        ///< by SM: of `n` blocks, fewer than there are SMs, it gets one if this is less than `n`; empty: the first `n`
     uint32_t block_turnaround = 0;        ///< cycles from the end of a block to the first instruction of the one that takes its slot
     double warp_launch = 0;               ///< cycles from the start of one warp of a block to that of the next
     uint32_t compute_capability = 90;     ///< 10 × major + minor

@@ -233,8 +233,11 @@ void Run::advance(Sm& s, uint64_t until) {
 void Run::run() {
     const auto count = uint32_t(sms.size());
     const uint32_t from = blocks > uint64_t(count) * machine.resident_blocks ? machine.first_sm : 0;
+    const bool ranked = machine.sm_rank.size() == count && launch.cluster.count() == 1;
     for (uint32_t slot = 0; slot < machine.resident_blocks && freed.size() < blocks; ++slot) {
-        for (uint32_t s = 0; s < count && freed.size() < blocks; ++s) freed.push_back({0, (s + from) % count, slot, s});
+        const uint64_t left = blocks - freed.size();
+        for (uint32_t s = 0; s < count; ++s)
+            if (left >= count || (ranked ? machine.sm_rank[s] : s) < left) freed.push_back({0, (s + from) % count, slot, s});
     }
     start_blocks();
     const auto start = std::chrono::steady_clock::now();
@@ -331,8 +334,7 @@ GridResult run_grid(const Kernel& kernel, const Launch& launch, DeviceMemory& me
     run.sms.resize(machine.sms);
     for (uint32_t s = 0; s < run.sms.size(); ++s) {
         run.sms[s].index = s;
-        const uint64_t most = std::min<uint64_t>(resident, (run.blocks + machine.sms - 1 - s) / machine.sms + (c.count() > 1 ? c.count() : 0));
-        run.sms[s].blocks.resize(c.count() > 1 ? resident : most);
+        run.sms[s].blocks.resize(c.count() > 1 ? resident : std::min<uint64_t>(resident, (run.blocks + machine.sms - 1) / machine.sms));
         run.sms[s].ready.assign((size_t(resident) * warps + 7) / 8 * 8, kNever);
     }
     run.run();

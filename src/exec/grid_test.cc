@@ -729,6 +729,11 @@ TEST(Order, BlocksGoToSmsBreadthFirst) {
     run.argument(run.buffer(std::vector<uint32_t>(1))).pass({6}, {32});
     using P = std::pair<uint64_t, uint32_t>;
     EXPECT_THAT(places.places, ElementsAre(P{0, 0}, P{1, 1}, P{2, 2}, P{3, 3}, P{4, 0}, P{5, 1}));
+    // The second round is not full: the SMs of the lowest ranks get one.
+    places.places.clear();
+    run.machine.sm_rank = {0, 3, 1, 2};
+    run.argument(run.buffer(std::vector<uint32_t>(1))).pass({6}, {32});
+    EXPECT_THAT(places.places, ElementsAre(P{0, 0}, P{1, 1}, P{2, 2}, P{3, 3}, P{4, 0}, P{5, 2}));
     // A grid of more than fits at once begins elsewhere if told so: 8 of 9 blocks on 4 SMs.
     places.places.clear();
     run.machine.first_sm = 3;

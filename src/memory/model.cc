@@ -10,6 +10,7 @@
 #include <queue>
 
 #include "base/huge_pages.h"
+#include "gpu/clusters.h"
 #include "memory/atomic_rounds.h"
 #include "memory/coalescer.h"
 #include "memory/constant_cache.h"
@@ -48,6 +49,7 @@ struct Model::Impl {
         std::vector<double> pending;      ///< when the lines that were asked for last are there: a ring of as many as may be waited for
         uint32_t oldest_pending = 0;
         uint64_t launch = 0;              ///< the launch whose data the L1 holds
+        double pipe_seen = 0;                    ///< latest access
         double pipe_free = 0, return_free = 0;   ///< when the tag stage and the way back can be used again
         ConstantCache constants;
         double constants_free = 0;
@@ -66,6 +68,7 @@ struct Model::Impl {
     uint64_t origin = 0, last = 0;        ///< of the launch: model time of its cycle 0; latest time seen
     double l1_latency, l2_latency, dram_beyond, shared_latency, constant_fetch, link_cycles_per_byte, link_free = 0;
     uint32_t groups;                      ///< clusters of SMs whose reads are merged
+    std::vector<uint32_t> clusters;       ///< by SM
     base::HugePages pages;
     std::pmr::monotonic_buffer_resource arena{size_t(16) << 20, &pages};   ///< what is read all over: the caches
     std::pmr::vector<Sm> sms{&arena};
@@ -91,11 +94,12 @@ struct Model::Impl {
         shared_latency = gpu.shared_latency_ns * cycles_per_ns;
         link_cycles_per_byte = gpu.link_bytes_per_second > 0 ? gpu.clock_mhz * 1e6 / gpu.link_bytes_per_second : 0;
         groups = std::max(1u, gpu.gpcs);
+        clusters = gpu::clusters(gpu).of_sm;
         if (settings.counts_only) return;
         const auto most_lines = uint32_t(gpu.l1_cache_bytes(0) / kLineBytes);
         sms.reserve(std::max(1u, gpu.sms));
         while (sms.size() < sms.capacity()) sms.emplace_back(L1Cache(most_lines, &arena)).stores.configure(parameters, gpu.schedulers_per_sm);
-        if (gpu.l1_request_coalescer) window.emplace(&arena).reset(uint32_t(parameters.coalescer_reads), groups);
+        if (gpu.l1_request_coalescer) window.emplace(&arena).reset(uint32_t(parameters.coalescer_reads), groups, uint32_t(parameters.coalescer_spread_cycles));
         l2.emplace(gpu, parameters, &arena);
     }
 
@@ -141,27 +145,25 @@ struct Model::Impl {
             sm.launch = launch;
             sm.l1.reset(l1_lines, gpu.l1_ways);
             sm.pending.assign(size_t(parameters.l1_pending_lines), double(origin));
-            sm.pipe_free = sm.return_free = sm.constants_free = double(origin);
+            sm.pipe_seen = sm.pipe_free = sm.return_free = sm.constants_free = double(origin);
             sm.stores.reset(double(origin));
             sm.constants.reset(gpu.constant_cache_bytes, uint64_t(parameters.constant_uniform_bytes), uint64_t(parameters.constant_next_bytes));
             sm.busy = {};
         }
         return sm;
     }
-    /// SMs are numbered cluster by cluster.
-    uint32_t group_of(uint32_t sm) const {
-        const uint32_t tpcs = std::max(1u, gpu.sms / std::max(1u, gpu.sms_per_tpc)), tpc = sm / std::max(1u, gpu.sms_per_tpc);
-        return uint32_t(uint64_t(tpc) * groups / tpcs % groups);
-    }
+    uint32_t group_of(uint32_t sm) const { return clusters[sm % clusters.size()]; }
     uint32_t side_of(uint32_t group) const { return group * l2->partitions() / groups; }
 
     /// The load/store unit and the tag stage take one line (or pass) a cycle; returns when this access leaves it.
     uint64_t start(Sm& sm, const Access& access, double cycles) {
         const double now = double(origin + access.time);
         depart(now);
-        sm.pipe_free = std::max(sm.pipe_free, now) + cycles;
+        // Warps come out of order: who is early in time waits as long as who came last.
+        sm.pipe_seen = std::max(sm.pipe_seen, now);
+        sm.pipe_free = std::max(sm.pipe_free, sm.pipe_seen) + cycles;
         sm.busy.l1 += cycles;
-        const uint64_t started = uint64_t(sm.pipe_free);
+        const uint64_t started = uint64_t(sm.pipe_free - (sm.pipe_seen - now));
         last = std::max(last, started);
         return started;
     }
@@ -209,7 +211,7 @@ struct Model::Impl {
                 ready += reply.wait;
                 if (reply.hits != sectors) beyond = dram_beyond;
                 const double open = ready - double(now) - reply.turn - parameters.coalescer_distance_cycles;
-                if (window && open > 0) window->sent(line, group, now, uint32_t(open), uint64_t(ready));
+                if (window && open > 0) window->sent(line, sectors, group, now, uint32_t(open), uint64_t(ready));
             }
         }
         if (!sm.pending.empty()) {
@@ -231,7 +233,7 @@ struct Model::Impl {
         for (uint32_t i = 0; i < n; ++i) {
             if (i + 2 < n) {                                // the caches of the model are larger than those of the host
                 l2->prefetch_read(parts[i + 2].line, side);
-                if (window) window->prefetch(parts[i + 2].line, group);
+                if (window) window->prefetch(parts[i + 2].line, parts[i + 2].bytes.sectors(), group);
             }
             uint32_t missing = parts[i].bytes.sectors();
             if (through_l1) {

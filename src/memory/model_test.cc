@@ -159,7 +159,7 @@ TEST(Model, IdenticalReadsOfAClusterMergeWhileInFlight) {
     d.load(kBase, 0, 0);
     d.load(kBase, 1, 5);                                    // the same cluster, at once: joins
     EXPECT_EQ(d.site(0).l2_reads, 4u);
-    d.load(kBase, 131, 5);                                  // another cluster
+    d.load(kBase, 20, 5);                                   // another cluster
     EXPECT_EQ(d.site(0).l2_reads, 8u);
     d.load(kBase, 2, 5000);                                 // long after
     EXPECT_EQ(d.site(0).l2_reads, 12u);
@@ -167,6 +167,15 @@ TEST(Model, IdenticalReadsOfAClusterMergeWhileInFlight) {
     // four at most: the fifth goes on its own
     for (uint32_t sm = 0; sm < 5; ++sm) d.load(kBase + 4096, sm, 6000, 2);
     EXPECT_EQ(d.site(2).l2_reads, 8u);
+}
+
+// The executor lets a warp run ahead of others: what it asks for later is not in their way.
+TEST(Model, AnAccessEarlyInTimeDoesNotWaitForALaterOne) {
+    Driver d;
+    const auto shared = [&](uint64_t time) { return d.run({.space = Space::kShared, .time = time}, [](uint32_t lane) { return 4ull * lane; }); };
+    const uint32_t alone = shared(100);
+    EXPECT_EQ(shared(80), alone + 1);                       // a cycle of work was seen before it
+    EXPECT_EQ(shared(200), alone);
 }
 
 TEST(Model, StoresThatFollowEachOtherLeaveAsOne) {

@@ -19,6 +19,7 @@ struct Parameters {
     double store_packet_cycles;           ///< of an SM for a packet of 32 bytes of a store on the way to L2; 0: not known, the way is never too narrow
     double coalescer_reads;               ///< requests for the same sectors that become one
     double coalescer_distance_cycles;     ///< way from an SM to the coalescer and back: the rest of a read's latency is the merging window
+    double coalescer_spread_cycles;       ///< by so much reads of different SMs may come to it in another order than they were sent
     double l2_partition_distance_cycles;  ///< how much longer a hit in the other partition takes
     double l2_dirty_share;                ///< share of the L2's lines that may be dirty before some are written back
     double l2_partial_share;              ///< share that may hold partly written sectors before some are filled and written back
@@ -58,6 +59,7 @@ struct Parameters {
         store_packet_cycles = get("store_packet_cycles", 0);
         coalescer_reads = get("coalescer_reads", 4);
         coalescer_distance_cycles = get("coalescer_distance_cycles", 215);
+        coalescer_spread_cycles = get("coalescer_spread_cycles", 8);
         l2_partition_distance_cycles = get("l2_partition_distance_cycles", 44);
         l2_dirty_share = get("l2_dirty_share", 0.468);
         l2_partial_share = get("l2_partial_share", 0.135);
