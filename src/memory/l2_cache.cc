@@ -292,11 +292,8 @@ void L2Cache::clean_oldest(uint32_t base, uint64_t now) {
 
 double L2Cache::turn(double slice_clocks, uint64_t now) {
     const double cycles = slice_clocks * slice_cycle_ / slices_;
-    busy_until_ = std::max(busy_until_, double(now) - kOutOfOrderCycles);
-    const double wait = std::max(0.0, busy_until_ - double(now));
-    busy_until_ += cycles;
     busy_ += cycles;
-    return wait;
+    return turns_.take(double(now), cycles);
 }
 
 /// Neighbouring lines share a slice, by four: 4 KiB are served as fast as six slices can, 128 KiB as fast as 42 (recorded `atomics`).

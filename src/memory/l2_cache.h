@@ -11,6 +11,7 @@
 #include "memory/dram.h"
 #include "memory/model.h"
 #include "memory/parameters.h"
+#include "memory/timetable.h"
 
 namespace lanescope::memory {
 
@@ -30,6 +31,9 @@ public:
     /// A new kernel: counts go to `sites`, those of earlier kernels' data to `other`.
     void begin_launch(std::span<Counters> sites, Counters* other);
     void end_launch(uint64_t now);
+
+    /// Time passes: nothing will come that is due before `now`.
+    void pass(double now) { turns_.pass(now, [](double, double) {}); }
 
     /// The line will be read by an SM of partition `side`, or written, soon: changes nothing.
     void prefetch_read(uint64_t line, uint32_t side) const { prefetch(side * sets_ + place(line).set); }
@@ -156,7 +160,8 @@ private:
     const double slices_, slice_cycle_;   ///< number; SM cycles of a slice's clock
     const double read_clocks_, write_clocks_, fill_clocks_, atomic_clocks_, same_clocks_;
     const double dram_wait_;
-    double busy_until_ = 0, busy_ = 0;
+    Timetable turns_;
+    double busy_ = 0;
     uint64_t sectors_ = 0;
     struct Slice {
         double busy_until = 0, busy = 0;

@@ -159,6 +159,7 @@ struct Model::Impl {
     uint64_t start(Sm& sm, const Access& access, double cycles) {
         const double now = double(origin + access.time);
         depart(now);
+        l2->pass(now - 2 * kOutOfOrderCycles);
         // Warps come out of order: who is early in time waits as long as who came last.
         sm.pipe_seen = std::max(sm.pipe_seen, now);
         sm.pipe_free = std::max(sm.pipe_free, sm.pipe_seen) + cycles;
@@ -376,6 +377,7 @@ struct Model::Impl {
         Sm& sm = sm_of(access);
         const uint64_t now = origin + access.time;
         depart(double(now));
+        l2->pass(double(now) - 2 * kOutOfOrderCycles);
         const uint64_t done = access.operation == Operation::kStore ? store(sm, access, false, now)
                                                                      : load(sm, access, c, footprint.parts.data(), footprint.lines, false, now);
         return uint32_t(std::min<uint64_t>(done - now, ~0u));

@@ -114,6 +114,22 @@ template <int Words> __global__ void constant_lane(int* out, int zero) { int s =
 #pragma unroll
     for (int k = 0; k < 16; ++k) s += table[(k * 7 + blockIdx.x + t) & (Words - 1)];
     out[blockIdx.x * blockDim.x + threadIdx.x] = s; }
+// Columns of a matrix whose rows lie `pitch` words apart: only loads, only stores, both, and either with rows on the other side
+enum Columns { kLoad = 1, kStore = 2, kBoth = 3, kToRows = 4, kFromRows = 5 };
+template <int C> __global__ void columns(const int* a, int* b, int pitch) {
+    const int x = blockIdx.x * 32 + threadIdx.x, y = blockIdx.y * 8 + threadIdx.y, column = x * pitch + y, row = y * pitch + x;
+    if constexpr (C == kLoad) { if (a[column] == 77) b[0] = 1; }
+    if constexpr (C == kStore) b[column] = 1;
+    if constexpr (C == kBoth) b[column] = a[column];
+    if constexpr (C == kToRows) b[row] = a[column];
+    if constexpr (C == kFromRows) b[column] = a[row];
+}
+// Words 4 × `group` bytes long at a random multiple of that in a region of 2^bits of them
+template <int Group> __global__ void random_stores(int* out, int bits) {
+    unsigned i = (blockIdx.x * blockDim.x + threadIdx.x) / Group, mask = (1u << bits) - 1, half = bits / 2;
+    i = i * 0x9E3779B1u & mask, i ^= i >> half, i = i * 0x85EBCA6Bu & mask, i ^= i >> half, i = i * 0xC2B2AE35u & mask, i ^= i >> half;
+    out[size_t(i) * Group + threadIdx.x % Group] = 1;
+}
 static int number = 0;
 #define GO(name, ...) do { std::printf("%d %s\n", number++, name); __VA_ARGS__; CHECK(cudaGetLastError()); } while (0)
 template <int O> void rate(float* out) {
@@ -152,5 +168,17 @@ int main() {
         GO(label("strided_sum"), strided_sum<<<g, b>>>((float*)a, out, g * b * 64));
     }
     constants<64>(out); constants<256>(out); constants<512>(out); constants<1024>(out); constants<4096>(out);
+    for (int n : {1024, 2048, 4096, 8192}) for (int more : {0, 32, 72}) {
+        const dim3 grid(n / 32, n / 8), block(32, 8);
+        const auto label = [&](const char* name) { std::snprintf(t, 100, "columns %s n=%d pitch=%d", name, n, n + more); return t; };
+        GO(label("load"), columns<kLoad><<<grid, block>>>((int*)a, (int*)out, n + more)); GO(label("store"), columns<kStore><<<grid, block>>>((int*)a, (int*)out, n + more)); GO(label("both"), columns<kBoth><<<grid, block>>>((int*)a, (int*)out, n + more));
+        GO(label("to_rows"), columns<kToRows><<<grid, block>>>((int*)a, (int*)out, n + more)); GO(label("from_rows"), columns<kFromRows><<<grid, block>>>((int*)a, (int*)out, n + more));
+    }
+    for (int mib : {16, 64, 256, 1024}) {
+        const int words = 18 + 31 - __builtin_clz(unsigned(mib));
+        const auto label = [&](int group) { std::snprintf(t, 100, "random_stores bytes=%d count=%d MiB=%d", 4 * group, group < 256 ? 1 << 22 : 1 << 18, mib); return t; };
+        GO(label(1), random_stores<1><<<1 << 14, 256>>>((int*)out, words)); GO(label(8), random_stores<8><<<1 << 17, 256>>>((int*)out, words - 3)); GO(label(32), random_stores<32><<<1 << 19, 256>>>((int*)out, words - 5));
+        GO(label(256), random_stores<256><<<1 << 18, 256>>>((int*)out, words - 8));
+    }
     CHECK(cudaDeviceSynchronize());
 }
