@@ -217,12 +217,12 @@ struct Model::Impl {
         }
         if (!sm.pending.empty()) {
             double& place = sm.pending[sm.oldest_pending];
-            ready = place = std::max(ready, place + l2_latency + beyond);
+            ready = place = std::max(ready, place + l2_latency + beyond) + behind;
             sm.oldest_pending = uint32_t((sm.oldest_pending + 1) % sm.pending.size());
         }
         // The way back carries what is there first: nothing waits behind data that comes late.
         sm.return_free = std::max(sm.return_free, double(now) + l2_latency) + kSectorBytes * count(sectors) / kBytesPerCycle;
-        return uint64_t(std::max(ready, sm.return_free) + behind);
+        return uint64_t(std::max(ready, sm.return_free) + (sm.pending.empty() ? behind : 0));
     }
 
     /// Loads of a footprint's parts, or of a texture's; returns when the last is there.
