@@ -33,7 +33,7 @@ public:
     void end_launch(uint64_t now);
 
     /// Time passes: nothing will come that is due before `now`.
-    void pass(double now) { turns_.pass(now, [](double, double) {}); }
+    void pass(double now) { turns_.pass(now); }
 
     /// The line will be read by an SM of partition `side`, or written, soon: changes nothing.
     void prefetch_read(uint64_t line, uint32_t side) const { prefetch(side * sets_ + place(line).set); }

@@ -178,6 +178,13 @@ TEST(Model, AnAccessEarlyInTimeDoesNotWaitForALaterOne) {
     EXPECT_EQ(shared(200), alone);
 }
 
+TEST(Model, EachFourLinesAreReadInThePassesOfTheirOwnBanks) {
+    Driver d;
+    // Lanes 0 to 3 want bank 0 of lines 0 to 3, lanes 4 to 7 bank 1 of lines 4 to 7: four passes each, though no bank is wanted more than four times.
+    d.run({.active = 0xff}, [](uint32_t lane) { return kBase + 128ull * lane + (lane < 4 ? 0 : 4); });
+    EXPECT_EQ(d.model.busy().l1, 8);
+}
+
 TEST(Model, StoresThatFollowEachOtherLeaveAsOne) {
     Driver d;
     d.store(kBase, 8, 0);                                   // 32 × 8 bytes: 8 sectors, half of each

@@ -8,7 +8,7 @@
 
 namespace lanescope::memory {
 
-/// Requests reach L2 and DRAM of the model when they are issued, with the time at which they will be there: where an SM's load/store unit is
+/// Requests reach the model's L2 when they are issued, with the time at which they will be there: where an SM's load/store unit is
 /// behind, that is a thousand cycles later. Time is kept in slots of which requests take up parts, so that those that come sooner find the
 /// time before. Times are SM cycles, not negative.
 class Timetable {
@@ -30,22 +30,11 @@ public:
             if (cycles < kTiny) return wait;
         }
     }
-    /// How long a request would wait.
-    double wait(double now) { return wait_for(free_slot(slot_of(now)), now); }
-    /// No request will come that is due before `now`. The time until then in pieces: `passed(cycles, unused)`, of which nobody took `unused`.
-    template <class Passed>
-    void pass(double now, Passed&& passed) {
+    /// No request will come that is due before `now`.
+    void pass(double now) {
         const auto until = uint64_t(std::max(0.0, now) / kSlotCycles);
-        for (; first_ < until && first_ <= last_; ++first_) {
-            Slot& slot = slots_[first_ & (slots_.size() - 1)];
-            passed(kSlotCycles, kSlotCycles - slot.used);
-            slot = {};
-        }
-        if (first_ < until) {
-            const double cycles = double(until - first_) * kSlotCycles;
-            passed(cycles, cycles);
-            first_ = until;
-        }
+        for (; first_ < until && first_ <= last_; ++first_) slots_[first_ & (slots_.size() - 1)] = {};
+        first_ = std::max(first_, until);
     }
 
 private:

@@ -3,6 +3,8 @@
 //   atomic_probes SECTION        launches them (to be run under ncu)
 //   atomic_probes list SECTION   prints them instead: launch,operation,bytes,warp,radix,base,repeats,active,addresses
 // Build with -lcuda. Recorded beside: ../h200/atomics.csv. Decode: (sectors of the launch − Σ base × repeats), digit by digit in base radix, + base.
+#include "check.h"
+
 #include <cuda.h>
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
@@ -14,13 +16,6 @@
 #include <set>
 #include <string>
 #include <vector>
-
-#define CHECK(call)                                                                                             \
-    do {                                                                                                        \
-        if (const cudaError_t error = (call); error != cudaSuccess) {                                           \
-            std::fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, cudaGetErrorString(error)), std::exit(1);   \
-        }                                                                                                       \
-    } while (0)
 
 constexpr int kLanes = 32, kMost = 20;
 constexpr int kOff = -1;

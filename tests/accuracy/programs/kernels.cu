@@ -1,20 +1,13 @@
 // Kernels as people write them, none of them made for one mechanism; counters recorded beside (../h200/kernels.csv).
 // Prints a checksum of what each launch wrote: the same on hardware as emulated.
+#include "check.h"
+
 #include <cuda_fp16.h>
 #include <cuda_runtime.h>
 
 #include <cstdio>
 #include <cstdlib>
 #include <vector>
-
-#define CHECK(call)                                                                            \
-    do {                                                                                       \
-        cudaError_t error = (call);                                                            \
-        if (error != cudaSuccess) {                                                            \
-            std::fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, cudaGetErrorString(error)); \
-            std::exit(1);                                                                      \
-        }                                                                                      \
-    } while (0)
 
 __device__ __forceinline__ int gid() { return int(blockIdx.x * blockDim.x + threadIdx.x); }
 __device__ __forceinline__ int threads() { return int(gridDim.x * blockDim.x); }

@@ -1,18 +1,14 @@
 // What L2 keeps of what was brought or written with a policy. A launch is up to four steps, each over a buffer by all threads, one after the other.
 // usage: policy_probes counts      each launch on its own, for a profiler; prints one name a launch
 //        policy_probes maps FILE   cycles of a read of each line after some launches: 16 bits a line
+#include "check.h"
+
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <initializer_list>
 #include <string>
 #include <vector>
-
-#define CHECK(call)                                                                                     \
-    do {                                                                                                \
-        const cudaError_t error = (call);                                                               \
-        if (error != cudaSuccess) std::exit((std::fprintf(stderr, "%d: %s\n", __LINE__, cudaGetErrorString(error)), 1)); \
-    } while (0)
 
 enum How { kPlain, kLast, kFirst, kUnchanged, kPrefetchLast, kStreaming, kNormal, kPriority, kLastPart, kFirstPart, kLastElseFirst, kRange,
            kWritePlain, kWriteLast, kWriteFirst, kWriteStreaming, kReduceLast, kDiscard, kEverySm, kPrefetchNormal };

@@ -2,19 +2,12 @@
 // back in between, and the caches hold nothing of it before the first.
 #pragma once
 
+#include "check.h"
+
 #include <cstdio>
 #include <cstdlib>
 #include <cuda_runtime.h>
 #include <vector>
-
-#define CHECK(call)                                                                             \
-    do {                                                                                        \
-        cudaError_t error = (call);                                                             \
-        if (error != cudaSuccess) {                                                             \
-            std::fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, cudaGetErrorString(error)); \
-            std::exit(1);                                                                       \
-        }                                                                                       \
-    } while (0)
 
 namespace replay {
 

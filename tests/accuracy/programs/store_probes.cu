@@ -1,16 +1,9 @@
 // Which stores of an SM are joined on their way to L2; sectors that reached L2 are recorded beside (../h200/probes.csv, `join …`).
+#include "check.h"
+
 #include <cstdio>
 #include <cstdlib>
 #include <cuda_runtime.h>
-
-#define CHECK(call)                                                                            \
-    do {                                                                                       \
-        cudaError_t error = (call);                                                            \
-        if (error != cudaSuccess) {                                                            \
-            std::fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, cudaGetErrorString(error)); \
-            std::exit(1);                                                                      \
-        }                                                                                      \
-    } while (0)
 
 constexpr int kRounds = 64;
 
