@@ -43,6 +43,44 @@ if(LANESCOPE_FUZZERS)
   target_compile_options(lanescope_options INTERFACE -fsanitize=fuzzer-no-link)
 endif()
 
+# {fmt} inside of what we build, compiled once (src/base/fmt.cc); in every file where it is older than that can.
+add_library(lanescope_fmt INTERFACE)
+if(fmt_VERSION VERSION_LESS 9)
+  target_link_libraries(lanescope_fmt INTERFACE fmt::fmt-header-only)
+else()
+  target_include_directories(lanescope_fmt SYSTEM INTERFACE $<TARGET_PROPERTY:fmt::fmt-header-only,INTERFACE_INCLUDE_DIRECTORIES>)
+endif()
+
+# What nearly every file includes, parsed once for the libraries, and once with GoogleTest for the tests. Presets `dev` and `fuzz` do without:
+# there each file must include what it uses. With ccache they would only be in the way.
+set(LANESCOPE_HEADERS <algorithm> <array> <bit> <charconv> <cmath> <cstdint> <cstdio> <cstdlib> <cstring> <filesystem> <functional> <map>
+    <memory> <optional> <set> <span> <string> <string_view> <unordered_map> <vector> <fmt/format.h>)
+if(CMAKE_CXX_COMPILER_LAUNCHER MATCHES ccache)
+  set(CMAKE_DISABLE_PRECOMPILE_HEADERS ON)
+endif()
+
+# lanescope_precompiled(TARGET OWNER header…): TARGET gets the precompiled headers of OWNER, which is the first target that asks.
+function(lanescope_precompiled target owner)
+  if(target STREQUAL owner)
+    target_precompile_headers(${target} PRIVATE ${ARGN})
+  else()
+    target_precompile_headers(${target} REUSE_FROM ${owner})
+  endif()
+  if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND NOT CMAKE_DISABLE_PRECOMPILE_HEADERS)   # GCC forgets there which headers are not ours
+    target_compile_options(${target} PRIVATE -Wno-array-bounds -Wno-stringop-overflow -Wno-stringop-overread -Wno-maybe-uninitialized)
+  endif()
+endfunction()
+
+# lanescope_test(TARGET file… LINK library…): a program of GoogleTest.
+function(lanescope_test target)
+  cmake_parse_arguments(arg "" "" "LINK" ${ARGN})
+  add_executable(${target} ${arg_UNPARSED_ARGUMENTS})
+  target_link_libraries(${target} PRIVATE ${arg_LINK} lanescope_fmt GTest::gmock GTest::gtest_main)
+  target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O1>)   # what is tested is optimized, its tests need not be
+  target_compile_definitions(${target} PRIVATE LANESCOPE_SOURCE_DIR="${CMAKE_SOURCE_DIR}")
+  lanescope_precompiled(${target} base_test ${LANESCOPE_HEADERS} <gmock/gmock.h> <gtest/gtest.h>)
+endfunction()
+
 # lanescope_library(NAME DEPENDS other… LINK external…): the static library of src/NAME from every *.cc there, and a test
 # program NAME_test from every *_test.cc.
 function(lanescope_library name)
@@ -53,12 +91,10 @@ function(lanescope_library name)
   list(FILTER tests INCLUDE REGEX "_test\\.cc$")
   list(TRANSFORM arg_DEPENDS PREPEND lanescope_)
   add_library(lanescope_${name} STATIC ${sources})
-  target_link_libraries(lanescope_${name} PUBLIC lanescope_options ${arg_DEPENDS} PRIVATE fmt::fmt-header-only ${arg_LINK})
+  target_link_libraries(lanescope_${name} PUBLIC lanescope_options ${arg_DEPENDS} PRIVATE lanescope_fmt ${arg_LINK})
+  lanescope_precompiled(lanescope_${name} lanescope_base ${LANESCOPE_HEADERS})
   if(LANESCOPE_TESTS AND tests)
-    add_executable(${name}_test ${tests})
-    target_link_libraries(${name}_test PRIVATE lanescope_${name} fmt::fmt-header-only ${arg_LINK} GTest::gmock GTest::gtest_main)
-    target_compile_options(${name}_test PRIVATE $<$<CONFIG:Release>:-O1>)   # what is tested is optimized, its tests need not be
-    target_compile_definitions(${name}_test PRIVATE LANESCOPE_SOURCE_DIR="${CMAKE_SOURCE_DIR}")
+    lanescope_test(${name}_test ${tests} LINK lanescope_${name} ${arg_LINK})
     gtest_discover_tests(${name}_test TEST_PREFIX ${name}. DISCOVERY_TIMEOUT 60)
   endif()
 endfunction()

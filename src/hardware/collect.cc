@@ -1,12 +1,11 @@
 // The runs of one request, in order: times, lines, counters; and what to fall back on where one of them can't be had.
-#include <fmt/chrono.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cstdlib>
 #include <cstring>
+#include <ctime>
 #include <filesystem>
 #include <future>
 #include <nlohmann/json.hpp>
@@ -447,8 +446,11 @@ void Collection::describe() {
     profile.settings["driver"] = available_.driver;
     uint32_t version = first_.events.cupti_version;
     if (version) profile.settings["cupti"] = fmt::format("{}.{}.{}", version / 10000, version % 10000 / 100, version % 100);
-    auto today = std::chrono::system_clock::to_time_t(std::chrono::system_clock::now());
-    profile.settings["date"] = fmt::format("{:%Y-%m-%d}", fmt::gmtime(today));
+    std::time_t now = std::time(nullptr);
+    std::tm today{};
+    char date[sizeof "2026-01-31"];
+    std::strftime(date, sizeof date, "%Y-%m-%d", gmtime_r(&now, &today));
+    profile.settings["date"] = date;
 }
 
 }  // namespace
