@@ -13,6 +13,9 @@ namespace {
 
 constexpr const char* kFlags = "-cudart shared -gencode arch=compute_75,code=compute_75";
 
+/// What cudaGetErrorString answers to cudaErrorInsufficientDriver: each static CUDA runtime has it, symbols or not.
+constexpr const char* kRuntimesText = "CUDA driver version is insufficient for CUDA runtime version";
+
 std::string advice(const std::string& what) {
     return fmt::format("{}; rebuild it with nvcc {} -lineinfo, or build as before under NVCC_APPEND_FLAGS=\"{} -lineinfo\"", what, kFlags, kFlags);
 }
@@ -39,21 +42,18 @@ std::optional<std::string> why_not_redirectable(const std::filesystem::path& pat
     if (!file) return std::nullopt;
     base::Result<std::vector<base::ElfSection>> sections = base::elf_sections(*file);
     if (!sections) return std::nullopt;
-    const base::ElfSection* code = base::find_section(*sections, ".nv_fatbin");
-    if (!code) return std::nullopt;
 
     Contents found;
-    look_into(code->bytes, found);
-    if (const base::ElfSection* units = base::find_section(*sections, "__nv_relfatbin")) look_into(units->bytes, found);
+    for (const char* section : {".nv_fatbin", "__nv_relfatbin"})
+        if (const base::ElfSection* code = base::find_section(*sections, section)) look_into(code->bytes, found);
+    const bool kernels = found.ptx || found.machine_code;
     std::string name = base::printable(path.filename().string());
-    bool shared = false, driver = false;
-    for (const std::string& library : base::elf_needed_libraries(*sections)) {
-        shared |= library.starts_with("libcudart.so");
-        driver |= library.starts_with("libcuda.so");
-    }
-    if (driver && !found.ptx && !found.machine_code) return std::nullopt;   // it loads its kernels through the driver
+    bool shared = false;
+    for (const std::string& library : base::elf_needed_libraries(*sections)) shared |= library.starts_with("libcudart.so");
     bool emulated = base::find_section(*sections, ".lanescope_runtime") != nullptr;  // linked with lanescope's libcudart_static.a
-    if (!shared && !emulated) return advice(name + " contains NVIDIA's static CUDA runtime, which cannot be redirected");
+    // Without kernels of its own a program may as well load them through the driver, linked or opened at run time.
+    if (!shared && !emulated && (kernels || file->find(kRuntimesText) != std::string::npos))
+        return advice(name + " contains NVIDIA's static CUDA runtime, which cannot be redirected");
     if (found.machine_code && !found.ptx) return advice(name + " contains machine code but no PTX, which the emulated GPU needs");
     return std::nullopt;
 }

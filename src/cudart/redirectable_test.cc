@@ -60,7 +60,14 @@ TEST_F(Redirectable, AProgramWithoutKernelsIsFine) {
     const std::string empty("\x50\xed\x55\xba\x01\0\x10\0\0\0\0\0\0\0\0\0", 16);   // a container without images
     EXPECT_EQ(why(program(empty, "libcudart.so.13")), std::nullopt);
     EXPECT_EQ(why(program(empty, "libcuda.so.1")), std::nullopt);   // it loads them through the driver
-    EXPECT_TRUE(why(program(empty, "libc.so.6")));
+    EXPECT_EQ(why(program(empty, "libc.so.6")), std::nullopt);      // that it opens itself
+}
+
+TEST_F(Redirectable, TheStaticRuntimeIsKnownWithoutKernelsToo) {
+    const std::string text = "CUDA driver version is insufficient for CUDA runtime version";
+    EXPECT_TRUE(why(program(text, "libc.so.6")));
+    EXPECT_TRUE(why(base::elf_test_file({{".rodata", SHT_PROGBITS, text}})));   // no section of device code either
+    EXPECT_EQ(why(base::elf_test_file({{".rodata", SHT_PROGBITS, "CUDA driver"}})), std::nullopt);
 }
 
 }  // namespace
