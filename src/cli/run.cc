@@ -102,6 +102,8 @@ base::Result<Ran> emulate(const RunOptions& options, bool quiet) {
     if (settings.ptxas.empty()) settings.ptxas = find_ptxas();
     command.environment = emulator::to_environment(settings);
     if (!is_ptx) command.environment["LD_LIBRARY_PATH"] = joined_path(*runtime, environment("LD_LIBRARY_PATH"));
+    // Only where it is of use: a program with a sanitizer wants no library before the sanitizer's own.
+    if (!is_ptx && cudart::needs_nvrtc(*program)) command.environment["LD_PRELOAD"] = joined_path(*runtime / "liblanescope_nvrtc.so", environment("LD_PRELOAD"));
     Ran ran;
     if (quiet) {
         const auto captured = capture(command);

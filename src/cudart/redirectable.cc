@@ -58,4 +58,13 @@ std::optional<std::string> why_not_redirectable(const std::filesystem::path& pat
     return std::nullopt;
 }
 
+bool needs_nvrtc(const std::filesystem::path& path) {
+    base::Result<std::string> file = base::read_file(path);
+    if (!file) return false;
+    base::Result<std::vector<base::ElfSection>> sections = base::elf_sections(*file);
+    if (!sections) return false;
+    const std::vector<std::string> needed = base::elf_needed_libraries(*sections);
+    return std::any_of(needed.begin(), needed.end(), [](const std::string& library) { return library.starts_with("libnvrtc.so"); });
+}
+
 }  // namespace lanescope::cudart

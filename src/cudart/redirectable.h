@@ -11,4 +11,7 @@ namespace lanescope::cudart {
 /// A file that is no ELF (a script) is redirectable: what it starts may be.
 std::optional<std::string> why_not_redirectable(const std::filesystem::path& path);
 
+/// Whether the program at `path` is linked with NVRTC's shared library.
+bool needs_nvrtc(const std::filesystem::path& path);
+
 }  // namespace lanescope::cudart

@@ -70,5 +70,15 @@ TEST_F(Redirectable, TheStaticRuntimeIsKnownWithoutKernelsToo) {
     EXPECT_EQ(why(base::elf_test_file({{".rodata", SHT_PROGBITS, "CUDA driver"}})), std::nullopt);
 }
 
+TEST_F(Redirectable, WhoIsLinkedWithNvrtc) {
+    const auto needs = [&](const std::string& library) {
+        why(program("", library));
+        return needs_nvrtc(path_);
+    };
+    EXPECT_TRUE(needs("libnvrtc.so.13"));
+    EXPECT_FALSE(needs("libcudart.so.13"));
+    EXPECT_FALSE(needs_nvrtc(path_.string() + ".absent"));
+}
+
 }  // namespace
 }  // namespace lanescope::cudart
