@@ -278,6 +278,8 @@ LaunchResult Context::launch(const LaunchRequest& request) {
     sinks.error = [](std::string_view text) { std::fwrite(text.data(), 1, text.size(), stderr); };
     sinks.textures = &textures_;
     sinks.heap = &heap_;
+    exec::DeviceLaunches children;
+    sinks.launches = &children;
     sinks.start_ns = uint64_t(timeline_.host());
     const std::vector<AddressRange> remote = prepare_managed(request.stream);
     Accounting accounting(kernel, model_, managed_.any() ? &managed_ : nullptr);
@@ -339,6 +341,8 @@ LaunchResult Context::launch(const LaunchRequest& request) {
             record.notes.push_back("registers a thread come from " + known.registers_from);
         if (known.spill_bytes && *known.spill_bytes)
             record.notes.push_back(fmt::format("the machine code keeps {} bytes a thread of spilled registers in local memory, whose traffic is not counted", *known.spill_bytes));
+        if (request.parent)
+            record.notes.push_back(fmt::format("launched on the device, by {}; such launches run one after the other behind the kernel that makes them", base::demangle(request.parent->function().name)));
         for (const std::string& note : {unwatched, no_copy})
             if (!note.empty()) record.notes.push_back(note);
         profile::roll_up(record);
@@ -352,8 +356,45 @@ LaunchResult Context::launch(const LaunchRequest& request) {
     for (const profile::Fault& finding : findings) journal_.append(finding);
     for (const exec::Fault& warning : result.warnings) record_fault(request.module->ptx(), warning, index, true);
     if (result.fault) record_fault(request.module->ptx(), *result.fault, index, false);
+    if (std::optional<exec::Fault> fault = run_children(request, children); fault && !out.fault) out.fault = std::move(fault);
     check_journal();
     return out;
+}
+
+std::optional<exec::Fault> Context::run_children(const LaunchRequest& parent, exec::DeviceLaunches& launches) {
+    std::optional<exec::Fault> fault;
+    std::stable_partition(launches.launched.begin(), launches.launched.end(), [](const exec::DeviceLaunch& each) { return !each.tail; });
+    for (const exec::DeviceLaunch& each : launches.launched) {
+        exec::Program& program = parent.module->program();
+        const exec::Kernel* kernel = program.kernel(program.module().functions[each.function].name);
+        std::vector<std::byte> parameters(kernel->parameter_bytes());
+        if (const std::byte* from = memory_->host(each.parameters, parameters.size())) std::copy_n(from, parameters.size(), parameters.begin());
+        memory_->release(each.parameters);
+        if (fault) continue;
+        LaunchRequest request = parent;
+        request.kernel = kernel;
+        request.parent = parent.kernel;
+        request.grid = each.grid;
+        request.block = each.block;
+        request.cluster = {};
+        request.dynamic_shared_bytes = each.dynamic_shared_bytes;
+        request.carveout_percent = -1;
+        request.parameters = parameters;
+        request.cooperative = false;
+        const KernelResources known = resources(*request.module, *kernel);
+        const uint64_t threads = request.block.count(), shared = known.static_shared_bytes + each.dynamic_shared_bytes;
+        if (threads <= known.max_threads && shared <= std::max(gpu_.max_shared_per_block, gpu_.max_shared_per_block_optin) &&
+            occupancy_of(*request.module, *kernel, uint32_t(threads), each.dynamic_shared_bytes, -1).blocks_per_sm != 0) {
+            fault = launch(request).fault;
+        } else {
+            fault.emplace();
+            fault->kind = exec::FaultKind::kInvalidLaunch;
+            fault->message = fmt::format("{} was launched on the device with more threads, registers or shared memory than a block can have", kernel->function().name);
+            record_fault(request.module->ptx(), *fault, launches_, false);
+        }
+    }
+    for (const auto& [parameters, never] : launches.prepared) memory_->release(parameters);
+    return fault;
 }
 
 void Context::record_fault(const ptx::Module& module, const exec::Fault& fault, uint64_t launch, bool warning) {

@@ -74,6 +74,7 @@ struct LaunchRequest {
     std::span<const std::byte> parameters;    ///< laid out as Kernel::parameters() says
     Stream stream = kDefaultStream;
     bool cooperative = false;                 ///< its blocks may wait for each other
+    const exec::Kernel* parent = nullptr;     ///< that launched it on the device
     memory::AccessWindow window;
 };
 
@@ -162,6 +163,8 @@ private:
     /// Tries what the record's patterns suggest. `seconds`: what emulating the launch took.
     void try_changes(Replay& copy, const LaunchRequest& request, const KernelResources& known, const Accounting& accounting, const Simulated& before, double seconds,
                      profile::Launch& record);
+    /// Runs what the grid of `parent` has launched, and what that launches. The first fault ends it.
+    std::optional<exec::Fault> run_children(const LaunchRequest& parent, exec::DeviceLaunches& launches);
     /// Whether this launch is one whose changes are worth trying: launches of one kernel and shape are, the first, second, fourth, …
     bool wants_replay(const LaunchRequest& request);
     /// Why no copy of the process is made for that; empty: one can be.

@@ -1,9 +1,11 @@
-// Calls: of functions, and of those that the driver provides (vprintf, malloc, free, __assertfail); parameters and return values.
+// Calls: of functions, and of those that the driver provides (vprintf, malloc, free, __assertfail, launches from the device); parameters and
+// return values.
 #include <fmt/format.h>
 
 #include <bit>
 #include <cstring>
 
+#include "exec/async.h"
 #include "exec/decoder.h"
 #include "exec/printf.h"
 #include "exec/run.h"
@@ -25,13 +27,14 @@ struct Place {
     bool is_register = false;
 };
 
-enum class Provided : uint8_t { kNothing, kPrintf, kMalloc, kFree, kAssertFail };
+enum class Provided : uint8_t { kNothing, kPrintf, kMalloc, kFree, kAssertFail, kLaunchParameters, kLaunch, kLastError, kPeekError, kNewHandle, kSuccess };
 
 struct CallPlan {
     uint32_t function = kNone;
     Row pointer;                    // indirect calls
     Provided provided = Provided::kNothing;
     std::vector<Place> arguments, returns;
+    const MemoryPlan* watched = nullptr;        // what a provided function writes
 };
 
 void copy_words(std::byte* to, const std::byte* from, uint32_t words, uint32_t mask) {
@@ -202,6 +205,92 @@ const Step* fail_assert(Run& run, const Step& step, const CallPlan& plan, uint32
     return run.fail(FaultKind::kAssert, step, unsigned(std::countr_zero(active)), first);
 }
 
+// --- dynamic parallelism: a buffer for the parameters, which the kernel fills, then the launch
+
+Dim3 dim3_argument(const Run& run, const CallPlan& plan, size_t i, unsigned lane) {
+    uint32_t words[3] = {};
+    for (unsigned w = 0; w < 3; ++w) std::memcpy(&words[w], static_cast<const std::byte*>(plan.arguments[i].row.in(run.rows)) + w * kWordRow + lane * 4, 4);
+    return {words[0], words[1], words[2]};
+}
+
+const Step* prepare_launch(Run& run, const Step& step, const CallPlan& plan, uint32_t active) {
+    for (uint32_t rest = active; rest != 0; rest &= rest - 1) {
+        const auto lane = unsigned(std::countr_zero(rest));
+        const uint32_t function = Program::function_at(argument(run, plan, 0, lane));
+        if (run.sinks.launches == nullptr) return run.fail(FaultKind::kUnsupported, step, lane, "a launch from the device");
+        if (plan.arguments.size() < 4 || plan.arguments[1].bytes < 12 || plan.arguments[2].bytes < 12 || function >= run.module.functions.size() ||
+            !run.module.functions[function].entry || !run.module.functions[function].defined)
+            return run.fail(FaultKind::kIllegal, step, lane, "a launch from the device of what is no kernel");
+        const Allocation* made = run.memory.allocate(std::max(8u, parameter_bytes(run.module.functions[function])), Region::kHeap, "parameters of a launch from the device");
+        if (made != nullptr)
+            run.sinks.launches->prepared[made->begin] = {.function = function, .grid = dim3_argument(run, plan, 1, lane), .block = dim3_argument(run, plan, 2, lane),
+                                                         .dynamic_shared_bytes = uint32_t(argument(run, plan, 3, lane)), .parameters = made->begin};
+        give_back(run, plan, lane, made != nullptr ? made->begin : 0);
+    }
+    return &step + 1;
+}
+
+/// A number for each thread of the grid.
+uint64_t thread_number(const Run& run, unsigned lane) {
+    return (run.block->index * run.block->warps.size() + run.warp->index) * kWarpLanes + lane;
+}
+
+const Step* launch(Run& run, const Step& step, const CallPlan& plan, uint32_t active) {
+    constexpr uint64_t kTailStream = 3;          // cudaStreamTailLaunch
+    constexpr uint32_t kInvalidConfiguration = 9;
+    for (uint32_t rest = active; rest != 0; rest &= rest - 1) {
+        const auto lane = unsigned(std::countr_zero(rest));
+        if (run.sinks.launches == nullptr) return run.fail(FaultKind::kUnsupported, step, lane, "a launch from the device");
+        auto prepared = run.sinks.launches->prepared.extract(argument(run, plan, 0, lane));
+        if (prepared.empty()) return run.fail(FaultKind::kIllegal, step, lane, "a launch from the device without its parameters' buffer");
+        DeviceLaunch& what = prepared.mapped();
+        const bool fits = what.grid.count() != 0 && what.block.count() != 0 && what.block.count() <= 1024 && what.block.z <= 64 && what.grid.x <= INT32_MAX &&
+            what.grid.y <= 65535 && what.grid.z <= 65535;
+        what.tail = argument(run, plan, 1, lane) == kTailStream;
+        if (fits) run.sinks.launches->launched.push_back(what);
+        else run.memory.release(what.parameters), run.sinks.launches->errors[thread_number(run, lane)] = kInvalidConfiguration;
+        give_back(run, plan, lane, fits ? 0 : kInvalidConfiguration);
+    }
+    return &step + 1;
+}
+
+const Step* tell_error(Run& run, const Step& step, const CallPlan& plan, uint32_t active) {
+    each_lane_of(active, [&](unsigned lane) {
+        uint32_t error = 0;
+        if (run.sinks.launches != nullptr)
+            if (const auto known = run.sinks.launches->errors.find(thread_number(run, lane)); known != run.sinks.launches->errors.end()) {
+                error = known->second;
+                if (plan.provided == Provided::kLastError) run.sinks.launches->errors.erase(known);
+            }
+        give_back(run, plan, lane, error);
+    });
+    return &step + 1;
+}
+
+/// Streams and events of the device's: launches run in the order in which they come, whatever their streams.
+const Step* make_handle(Run& run, const Step& step, const CallPlan& plan, uint32_t active) {
+    constexpr uint64_t kHandle = 0x100;
+    for (uint32_t rest = active; rest != 0; rest &= rest - 1) {
+        const auto lane = unsigned(std::countr_zero(rest));
+        std::byte* to = run.generic(step, lane, argument(run, plan, 0, lane), 8, true);
+        if (to == nullptr) return nullptr;
+        std::memcpy(to, &kHandle, 8);
+        if (run.monitor != nullptr) {
+            const uint64_t address = argument(run, plan, 0, lane);
+            const bool local = address >= kLocalWindow && address < kParamWindow;
+            run.shifted[lane] = local ? address - kLocalWindow : in_shared(address);
+            run.watch(*plan.watched, Touch::kWrite, local ? Space::kLocal : run.shifted[lane] != address ? Space::kShared : Space::kGlobal, 1u << lane, run.shifted, 8);
+        }
+        give_back(run, plan, lane, 0);
+    }
+    return &step + 1;
+}
+
+const Step* succeed(Run& run, const Step& step, const CallPlan& plan, uint32_t active) {
+    each_lane_of(active, [&](unsigned lane) { give_back(run, plan, lane, 0); });
+    return &step + 1;
+}
+
 const Step* call(Run& run, const Step& step, uint32_t active) {
     if (active == 0) return &step + 1;
     const auto& plan = *static_cast<const CallPlan*>(step.plan);
@@ -210,6 +299,12 @@ const Step* call(Run& run, const Step& step, uint32_t active) {
         case Provided::kMalloc: return allocate(run, step, plan, active);
         case Provided::kFree: return release(run, step, plan, active);
         case Provided::kAssertFail: return fail_assert(run, step, plan, active);
+        case Provided::kLaunchParameters: return prepare_launch(run, step, plan, active);
+        case Provided::kLaunch: return launch(run, step, plan, active);
+        case Provided::kLastError:
+        case Provided::kPeekError: return tell_error(run, step, plan, active);
+        case Provided::kNewHandle: return make_handle(run, step, plan, active);
+        case Provided::kSuccess: return succeed(run, step, plan, active);
         case Provided::kNothing: break;
     }
     return call_function(run, step, plan, plan.function, active);
@@ -368,10 +463,23 @@ Place place_of(Decoder& decoder, const Operand& operand, bool written) {
 
 Provided provided_by_driver(const ptx::Function& function) {
     if (function.defined) return Provided::kNothing;
-    if (function.name == "vprintf") return Provided::kPrintf;
-    if (function.name == "malloc") return Provided::kMalloc;
-    if (function.name == "free") return Provided::kFree;
-    if (function.name == "__assertfail") return Provided::kAssertFail;
+    std::string_view name = function.name;
+    if (name == "vprintf") return Provided::kPrintf;
+    if (name == "malloc") return Provided::kMalloc;
+    if (name == "free") return Provided::kFree;
+    if (name == "__assertfail") return Provided::kAssertFail;
+    // The device runtime: names of CUDA 12 and later, and before.
+    if (name.starts_with("__cudaCDP2")) name.remove_prefix(std::string_view("__cudaCDP2").size());
+    else if (name.starts_with("cuda")) name.remove_prefix(std::string_view("cuda").size());
+    else return Provided::kNothing;
+    if (name.ends_with("_ptsz")) name.remove_suffix(std::string_view("_ptsz").size());
+    if (name == "GetParameterBufferV2") return Provided::kLaunchParameters;
+    if (name == "LaunchDeviceV2") return Provided::kLaunch;
+    if (name == "StreamCreateWithFlags" || name == "EventCreateWithFlags") return Provided::kNewHandle;
+    if (name == "GetLastError") return Provided::kLastError;
+    if (name == "PeekAtLastError") return Provided::kPeekError;
+    for (const char* answered : {"StreamDestroy", "StreamWaitEvent", "EventRecord", "EventDestroy"})
+        if (name == answered) return Provided::kSuccess;
     return Provided::kNothing;
 }
 
@@ -400,6 +508,7 @@ bool decode_call(Decoder& decoder, const Instruction& instruction) {
             if (operand.kind == Operand::Kind::kFunction) {
                 plan->function = operand.index;
                 plan->provided = provided_by_driver(decoder.module().functions[operand.index]);
+                if (plan->provided == Provided::kNewHandle) plan->watched = &decoder.memory_plan();
                 decoder.reach(operand.index);
             } else {
                 plan->pointer = decoder.source(operand, Type::kU64);

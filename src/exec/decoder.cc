@@ -117,7 +117,7 @@ void Decoder::layout_shared() {
     bool any = false;
     const auto visit = [&](auto&& self, const Operand& operand) -> void {
         if (operand.kind == Operand::Kind::kVariable && !operand.local_symbol) named[operand.index] = true;
-        if (operand.kind == Operand::Kind::kFunction && !reached[operand.index]) {
+        if (operand.kind == Operand::Kind::kFunction && !reached[operand.index] && !module().functions[operand.index].entry) {   // entries are launched
             reached[operand.index] = true;
             order.push_back(operand.index);
         }

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <optional>
 #include <span>
 #include <string_view>
@@ -36,12 +37,32 @@ struct DeviceHeap {
     uint64_t used = 0;                              ///< bytes
 };
 
+/// A kernel that a kernel launches (dynamic parallelism).
+struct DeviceLaunch {
+    uint32_t function = 0;                          ///< an entry of the same module
+    Dim3 grid{0, 0, 0}, block{0, 0, 0};
+    uint32_t dynamic_shared_bytes = 0;
+    uint64_t parameters = 0;                        ///< device address: an allocation of its own, whoever runs the launch releases it
+    bool tail = false;                              ///< in cudaStreamTailLaunch: behind everything else that the grid has launched
+};
+
+/// Those of one grid. What it launched may run once it has ended: nothing on the device can wait for it.
+struct DeviceLaunches {
+    std::map<uint64_t, DeviceLaunch> prepared;      ///< by the address of their parameters, which the kernel writes now
+    std::vector<DeviceLaunch> launched;
+    std::map<uint64_t, uint32_t> errors;            ///< by thread of the grid: what cudaGetLastError answers there
+};
+
+/// Bytes of a function's parameters, laid out as a kernel's are.
+uint32_t parameter_bytes(const ptx::Function& function);
+
 /// Where a grid's side effects outside device memory go. Called in a reproducible order, from the calling thread.
 struct Sinks {
     std::function<void(std::string_view)> print;    ///< device printf, already formatted
     std::function<void(std::string_view)> error;    ///< the message of a failed device assert; without it: dropped
     const Textures* textures = nullptr;             ///< texture and surface objects by handle
     DeviceHeap* heap = nullptr;                     ///< without it device malloc returns null
+    DeviceLaunches* launches = nullptr;             ///< without it a launch from the device is not supported
     const std::atomic<bool>* stop = nullptr;        ///< set by another thread or a signal handler: the grid ends with kInterrupted
     uint64_t start_ns = 0;                          ///< %globaltimer at the kernel's start
     Monitor* monitor = nullptr;

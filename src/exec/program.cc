@@ -23,10 +23,16 @@ Kernel::Kernel(const Program& program, uint32_t function) : program_(program), f
         parameters_.push_back({parameter.name, uint32_t(offset), uint32_t(parameter.bytes()), alignment});
         offset += parameter.bytes();
     }
-    parameter_bytes_ = uint32_t(offset);
+    parameter_bytes_ = exec::parameter_bytes(this->function());
     Decoder(*this, *code_, sites_).decode();
     static_shared_bytes_ = code_->static_shared_bytes;
     local_bytes_ = code_->entry->local_bytes;
+}
+
+uint32_t parameter_bytes(const ptx::Function& function) {
+    uint64_t offset = 0;
+    for (const ptx::Variable& parameter : function.parameters) offset = round_up(offset, std::max<uint32_t>(parameter.alignment, 1)) + parameter.bytes();
+    return uint32_t(offset);
 }
 
 Kernel::~Kernel() = default;
