@@ -29,6 +29,8 @@ public:
     const MachineCode& machine_code() const { return machine_code_[index_]; }
     uint32_t dead() const { return flow_->dead[index_]; }  ///< Flow::dead of the instruction
 
+    bool compared(const ptx::Operand& operand) const { return operand.kind == ptx::Operand::Kind::kRegister && flow_->compared[operand.index]; }  ///< as in Flow
+
     /// The row of an operand that is read as `type`: a register's, or one filled with an immediate, an address or a special register's
     /// value (that one by a step of its own before this instruction's).
     Row source(const ptx::Operand& operand, ptx::Type type);

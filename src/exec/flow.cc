@@ -81,8 +81,9 @@ RegisterSets registers_of(const Instruction& instruction) {
 
 Flow::Flow(const Function& function) {
     find_blocks(function);
-    find_meetings();
+    find_meetings(function);
     find_lifetimes(function);
+    find_compared(function);
 }
 
 void Flow::find_blocks(const Function& function) {
@@ -144,7 +145,7 @@ void Flow::find_blocks(const Function& function) {
 
 // Immediate post-dominators by the iterative algorithm over the reversed graph (Cooper, Harvey and Kennedy: A Simple, Fast Dominance
 // Algorithm); a virtual exit follows every block that leaves, and every endless loop's blocks stay without one.
-void Flow::find_meetings() {
+void Flow::find_meetings(const Function& function) {
     const auto count = uint32_t(blocks.size()), exit = count;
     std::vector<std::vector<uint32_t>> previous(count + 1);
     for (uint32_t b = 0; b < count; ++b) {
@@ -197,9 +198,33 @@ void Flow::find_meetings() {
             }
         }
     }
+    // Lanes that come to the kernel's end do not wait there for others: machine code ends them at once, so that a barrier in a loop which
+    // threads leave one after the other counts those that are left.
+    const auto only_ends = [&](uint32_t b) {
+        const ptx::Instruction& first = function.body[blocks[b].begin];
+        return function.entry && (first.opcode == Opcode::kRet || first.opcode == Opcode::kExit) && first.guard.predicate == kNone;
+    };
     meets.resize(count, kNone);
     for (uint32_t b = 0; b < count; ++b)
-        if (dominator[b] != kNone && dominator[b] != exit) meets[b] = blocks[dominator[b]].begin;
+        if (dominator[b] != kNone && dominator[b] != exit && !only_ends(dominator[b])) meets[b] = blocks[dominator[b]].begin;
+}
+
+void Flow::find_compared(const Function& function) {
+    compared.assign(function.registers.size(), false);
+    bool changed = false;
+    const auto mark = [&](const Operand& operand) {
+        if (operand.kind != Operand::Kind::kRegister || compared[operand.index]) return;
+        compared[operand.index] = changed = true;
+    };
+    for (const Instruction& instruction : function.body)
+        if (instruction.opcode == Opcode::kAtom && instruction.has(ptx::Suffix::kCas) && instruction.operands.size() > 2) mark(instruction.operands[2]);
+    while (changed) {
+        changed = false;
+        for (const Instruction& instruction : function.body) {
+            const bool copies = (instruction.opcode == Opcode::kMov || instruction.opcode == Opcode::kCvt) && instruction.operands.size() == 2;
+            if (copies && instruction.operands[0].kind == Operand::Kind::kRegister && compared[instruction.operands[0].index]) mark(instruction.operands[1]);
+        }
+    }
 }
 
 void Flow::find_lifetimes(const Function& function) {

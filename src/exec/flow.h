@@ -34,17 +34,19 @@ struct Flow {
     std::vector<BasicBlock> blocks;
     std::vector<uint32_t> block_of;               ///< instruction → block; one more entry for the function's end
     /// The instruction at which lanes that part at the end of block b meet again: begin of b's immediate post-dominator; kNone: they do
-    /// not before the function returns.
+    /// not before the function returns or the thread ends.
     std::vector<uint32_t> meets;
     std::vector<Lifetime> lifetimes;              ///< by register
     std::vector<uint32_t> unset;                  ///< registers that may be read before they are written
+    std::vector<bool> compared;                   ///< by register: its value comes to an atom.cas as what it compares with
     /// Bit k: the k-th of the instruction's definitions is never read.
     std::vector<uint32_t> dead;
 
 private:
     void find_blocks(const ptx::Function& function);
-    void find_meetings();
+    void find_meetings(const ptx::Function& function);
     void find_lifetimes(const ptx::Function& function);
+    void find_compared(const ptx::Function& function);
 };
 
 }  // namespace lanescope::exec

@@ -401,6 +401,21 @@ TEST(Atomics, AllLanesAndBlocksAdd) {
     EXPECT_EQ(words[6], 511u);
 }
 
+// Threads that have left the loop end; the barrier counts those that are left, within a warp too.
+TEST(Barriers, InALoopThatThreadsLeaveOneAfterTheOther) {
+    const auto out = run_words(kernel(R"(
+        mov.u32 %r2, 0;
+        and.b32 %r3, %r30, 3;
+    $loop:
+        add.u32 %r2, %r2, 1;
+        bar.sync 0;
+        st.global.u32 [%rd1], %r2;
+        setp.le.u32 %p1, %r2, %r3;
+        @%p1 bra $loop;
+    )"), 64, {1}, {64});
+    for (uint32_t i = 0; i < 64; ++i) EXPECT_EQ(out[i], i % 4 + 1) << i;
+}
+
 TEST(Atomics, EveryLaneSeesItsOwnOldValue) {
     auto out = run_words(kernel(R"(
         .shared .align 4 .b32 counter;

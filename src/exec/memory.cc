@@ -514,6 +514,8 @@ bool decode_memory(Decoder& decoder, const Instruction& instruction) {
     plan->width = uint8_t(plan->element_bytes * plan->vector);
     plan->row_stride = uint8_t(row_bytes(bits) / kWarpLanes);
     plan->ordering = ordering_of(instruction);
+    // The first read of a loop around atomicCAS: what it sees is of use only if the exchange finds it unchanged, whatever ran in between.
+    plan->ordering.strong |= !store && decoder.compared(value);
     plan->polls = !store && is_poll(instruction);
     plan->move = rows.size() <= 8 ? move_functions().find(plan->element_bytes, row_bytes(bits) / kWarpLanes, is_signed(type), store) : nullptr;
     if (plan->move == nullptr || !std::has_single_bit(unsigned(plan->width))) return decoder.unsupported("this width"), true;

@@ -52,6 +52,17 @@ Found watch(const std::string& body, Setup setup = {}) {
 const Setup kOneWarp{.block = {32}}, kTwoBlocks{.grid = {2}, .block = {32}};
 constexpr Found kSilent{};
 
+// The idiom of the CUDA programming guide: the first read is plain, and of use only if nothing has come in between.
+TEST(Detector, LoopsAroundCompareAndSwap) {
+    const auto loop = [](const std::string& compared) {
+        return "ld.global.u32 %v, [%a]; $again: add.u32 %n, %v, 1; mov.u32 %x, " + compared + "; atom.global.cas.b32 %v, [%a], %x, %n; setp.ne.u32 %p, %v, %x; @%p bra $again;";
+    };
+    const struct ::lanescope::hazard::Setup one_each{.grid = {2}, .block = {1}};
+    EXPECT_EQ(watch(loop("%v"), one_each), kSilent);
+    EXPECT_EQ(watch("ld.global.u32 %v, [%a]; add.u32 %n, %v, 1; atom.global.cas.b32 %v, [%a], %x, %n;", one_each), (Found{1, 0, 0}));   // what was read is not compared
+    EXPECT_EQ(watch("st.global.u32 [%a], %x; " + loop("%v"), one_each).races, 3u);   // a plain store races with all three
+}
+
 TEST(Detector, BlocksThatShareAWord) {
     EXPECT_EQ(watch("ld.global.u32 %v, [%own]; st.global.u32 [%own], %x;", kTwoBlocks), kSilent);
     EXPECT_EQ(watch("st.global.u32 [%a], %x;", kTwoBlocks), (Found{1, 0, 0}));
