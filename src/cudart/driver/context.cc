@@ -129,8 +129,17 @@ LANESCOPE_DRIVER_API CUresult cuGetProcAddress(const char* symbol, void** functi
     return cuGetProcAddress_v2(symbol, function, version, flags, nullptr);
 }
 
-/// NVIDIA's own libraries ask for tables that nobody has described.
-LANESCOPE_DRIVER_API CUresult cuGetExportTable(const void**, const CUuuid*) { return CUDA_ERROR_NOT_FOUND; }
+/// Tables that nobody has described, for NVIDIA's own runtime: it is inside of whoever asks.
+LANESCOPE_DRIVER_API CUresult cuGetExportTable(const void**, const CUuuid*) {
+    static std::atomic<bool> said = false;
+    Dl_info who{};
+    if (!said.exchange(true) && dladdr(__builtin_return_address(0), &who) != 0 && who.dli_fname) {
+        const std::string path = who.dli_fname;
+        std::fprintf(stderr, "lanescope: %s has NVIDIA's static CUDA runtime and machine code inside, which cannot run on the emulated GPU: its functions will fail\n",
+                     path.substr(path.rfind('/') + 1).c_str());
+    }
+    return CUDA_ERROR_NOT_FOUND;
+}
 
 // --- devices
 
