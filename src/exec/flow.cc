@@ -198,11 +198,14 @@ void Flow::find_meetings(const Function& function) {
             }
         }
     }
-    // Lanes that come to the kernel's end do not wait there for others: machine code ends them at once, so that a barrier in a loop which
-    // threads leave one after the other counts those that are left.
+    // Lanes that come to a kernel's end do not wait there for others: machine code ends them at once. It matters to barriers in loops that
+    // threads leave one after the other: they count those that are left.
+    const bool barriers = function.entry && std::any_of(function.body.begin(), function.body.end(), [](const Instruction& each) {
+        return each.opcode == Opcode::kBar || each.opcode == Opcode::kBarrier;
+    });
     const auto only_ends = [&](uint32_t b) {
-        const ptx::Instruction& first = function.body[blocks[b].begin];
-        return function.entry && (first.opcode == Opcode::kRet || first.opcode == Opcode::kExit) && first.guard.predicate == kNone;
+        const Instruction& first = function.body[blocks[b].begin];
+        return barriers && (first.opcode == Opcode::kRet || first.opcode == Opcode::kExit) && first.guard.predicate == kNone;
     };
     meets.resize(count, kNone);
     for (uint32_t b = 0; b < count; ++b)

@@ -10,6 +10,8 @@
 // OUT: event time is positive
 // OUT: copies: 5 6 9 10
 // OUT: texture: 1.5 12 and 0.2 1
+// OUT: 3D: 21 22 25 26 37 38 41 42 of 4 x 4 x 4
+// OUT: callback with 5, pool gives memory, 16-bit rows: 1027 0
 // OUT: entry point found, absent not
 // OUT: errors: CUDA_ERROR_INVALID_VALUE CUDA_ERROR_NOT_FOUND CUDA_ERROR_FILE_NOT_FOUND CUDA_ERROR_INVALID_PTX CUDA_ERROR_INVALID_DEVICE CUDA_ERROR_INVALID_CONTEXT
 // OUT: unsupported: CUDA_ERROR_NOT_SUPPORTED
@@ -66,6 +68,8 @@ static const char* name(CUresult status) {
     cuGetErrorName(status, &text);
     return text;
 }
+
+static void CUDA_CB note(CUstream, CUresult status, void* where) { *static_cast<int*>(where) = status == CUDA_SUCCESS ? 5 : 0; }
 
 static int print(const char* before, CUdeviceptr from) {
     int host[8];
@@ -206,6 +210,39 @@ int main() {
     DRIVER(cuTexObjectDestroy(float_texture));
     DRIVER(cuTexObjectDestroy(byte_texture));
     DRIVER(cuArrayDestroy(floats));
+
+    // The middle of 4 × 4 × 4 numbers, into an array and back.
+    int cube[64], inside[8];
+    for (int i = 0; i < 64; ++i) cube[i] = i;
+    CUarray box;
+    CUDA_ARRAY3D_DESCRIPTOR of_box{4, 4, 4, CU_AD_FORMAT_SIGNED_INT32, 1, 0}, told{};
+    DRIVER(cuArray3DCreate(&box, &of_box));
+    DRIVER(cuArray3DGetDescriptor(&told, box));
+    CUDA_MEMCPY3D whole{}, core{};
+    whole.srcMemoryType = CU_MEMORYTYPE_HOST, whole.srcHost = cube, whole.srcPitch = 16, whole.srcHeight = 4;
+    whole.dstMemoryType = CU_MEMORYTYPE_ARRAY, whole.dstArray = box;
+    whole.WidthInBytes = 16, whole.Height = 4, whole.Depth = 4;
+    DRIVER(cuMemcpy3D(&whole));
+    core.srcMemoryType = CU_MEMORYTYPE_ARRAY, core.srcArray = box, core.srcXInBytes = 4, core.srcY = 1, core.srcZ = 1;
+    core.dstMemoryType = CU_MEMORYTYPE_HOST, core.dstHost = inside, core.dstPitch = 8, core.dstHeight = 2;
+    core.WidthInBytes = 8, core.Height = 2, core.Depth = 2;
+    DRIVER(cuMemcpy3D(&core));
+    std::printf("3D:");
+    for (int number : inside) std::printf(" %d", number);
+    std::printf(" of %zu x %zu x %zu\n", told.Width, told.Height, told.Depth);
+
+    int noted = 0;
+    DRIVER(cuStreamAddCallback(stream, note, &noted, 0));
+    DRIVER(cuStreamSynchronize(stream));
+    CUmemoryPool pool;
+    CUdeviceptr pooled = 0;
+    DRIVER(cuDeviceGetDefaultMemPool(&pool, device));
+    DRIVER(cuMemAllocFromPoolAsync(&pooled, 64, pool, stream));
+    unsigned short halves[8] = {};
+    DRIVER(cuMemsetD8(pooled, 0, 64));
+    DRIVER(cuMemsetD2D16(pooled, 8, 1027, 1, 2));
+    DRIVER(cuMemcpyDtoH(halves, pooled, sizeof halves));
+    std::printf("callback with %d, pool gives %s, 16-bit rows: %d %d\n", noted, pooled ? "memory" : "nothing", halves[4], halves[5]);
 
     void *found = nullptr, *absent = nullptr;
     DRIVER(cuGetProcAddress("cuMemAlloc", &found, 12000, 0, nullptr));

@@ -81,6 +81,19 @@ cudaError_t fill_call(const cudaMemsetParams* p, Call& out) {
 
 cudaError_t copy_call(Runtime& runtime, const cudaMemcpy3DParms* p, Call& out) { return describe(runtime, p, out.emplace<CopyCall>()); }
 
+cudaError_t allocate_call(Runtime& runtime, cudaMemAllocNodeParams* p, Call& out) {
+    if (!p) return cudaErrorInvalidValue;
+    const cudaError_t error = allocate_for_graph(runtime, &p->dptr, p->bytesize);
+    out = NoCall{cudaGraphNodeTypeMemAlloc, p->dptr};
+    return error;
+}
+
+cudaError_t free_call(void* memory, Call& out) {
+    if (!memory) return cudaErrorInvalidValue;
+    out = NoCall{cudaGraphNodeTypeMemFree, memory};
+    return cudaSuccess;
+}
+
 cudaError_t host_call(const cudaHostNodeParams* p, Call& out) {
     if (!p || !p->fn) return cudaErrorInvalidValue;
     out = HostCall{p->fn, p->userData};
@@ -217,7 +230,7 @@ cudaError_t change_edges(cudaGraph_t graph, const cudaGraphNode_t* from, const c
     });
 }
 
-cudaError_t add_node(cudaGraphNode_t* node, cudaGraph_t graph, const cudaGraphNode_t* after, size_t count, const cudaGraphNodeParams* p) {
+cudaError_t add_node(cudaGraphNode_t* node, cudaGraph_t graph, const cudaGraphNode_t* after, size_t count, cudaGraphNodeParams* p) {
     if (!p) return record(cudaErrorInvalidValue);
     return add_node_with(node, graph, after, count, [&](Runtime& runtime, Call& out) {
         switch (p->type) {
@@ -237,6 +250,14 @@ cudaError_t add_node(cudaGraphNode_t* node, cudaGraph_t graph, const cudaGraphNo
             }
             case cudaGraphNodeTypeGraph: return child_call(runtime, p->graph.graph, out);
             case cudaGraphNodeTypeEmpty: return cudaSuccess;
+            case cudaGraphNodeTypeMemAlloc: {
+                cudaMemAllocNodeParams same{};
+                same.bytesize = p->alloc.bytesize;
+                const cudaError_t error = allocate_call(runtime, &same, out);
+                p->alloc.dptr = same.dptr;
+                return error;
+            }
+            case cudaGraphNodeTypeMemFree: return free_call(p->free.dptr, out);
             case cudaGraphNodeTypeWaitEvent: return event_call(runtime, p->eventWait.event, true, out);
             case cudaGraphNodeTypeEventRecord: return event_call(runtime, p->eventRecord.event, false, out);
             default: return cudaErrorNotSupported;
@@ -307,6 +328,35 @@ LANESCOPE_API cudaError_t cudaGraphAddMemsetNode(cudaGraphNode_t* node, cudaGrap
 }
 LANESCOPE_API cudaError_t cudaGraphAddHostNode(cudaGraphNode_t* node, cudaGraph_t graph, const cudaGraphNode_t* after, size_t count, const cudaHostNodeParams* p) {
     return add_node_with(node, graph, after, count, [&](Runtime&, Call& out) { return host_call(p, out); });
+}
+LANESCOPE_API cudaError_t cudaGraphAddMemAllocNode(cudaGraphNode_t* node, cudaGraph_t graph, const cudaGraphNode_t* after, size_t count, cudaMemAllocNodeParams* p) {
+    return add_node_with(node, graph, after, count, [&](Runtime& runtime, Call& out) { return allocate_call(runtime, p, out); });
+}
+LANESCOPE_API cudaError_t cudaGraphAddMemFreeNode(cudaGraphNode_t* node, cudaGraph_t graph, const cudaGraphNode_t* after, size_t count, void* memory) {
+    return add_node_with(node, graph, after, count, [&](Runtime&, Call& out) { return free_call(memory, out); });
+}
+LANESCOPE_API cudaError_t cudaGraphMemFreeNodeGetParams(cudaGraphNode_t node, void* memory) {
+    return call([&](Runtime& runtime, Context&) {
+        const Node* known = node_of(runtime, node);
+        const NoCall* freed = known ? std::get_if<NoCall>(&known->call) : nullptr;
+        if (!memory || !freed || freed->type != cudaGraphNodeTypeMemFree) return cudaErrorInvalidValue;
+        *static_cast<void**>(memory) = freed->memory;
+        return cudaSuccess;
+    });
+}
+LANESCOPE_API cudaError_t cudaGraphMemAllocNodeGetParams(cudaGraphNode_t node, cudaMemAllocNodeParams* p) {
+    return call([&](Runtime& runtime, Context& context) {
+        const Node* known = node_of(runtime, node);
+        const NoCall* made = known ? std::get_if<NoCall>(&known->call) : nullptr;
+        const auto* memory = made && made->type == cudaGraphNodeTypeMemAlloc ? context.memory().find(reinterpret_cast<uint64_t>(made->memory)) : nullptr;
+        if (!p || !memory) return cudaErrorInvalidValue;
+        *p = {};
+        p->poolProps.allocType = cudaMemAllocationTypePinned;
+        p->poolProps.location = {cudaMemLocationTypeDevice, {0}};
+        p->bytesize = memory->bytes;
+        p->dptr = made->memory;
+        return cudaSuccess;
+    });
 }
 LANESCOPE_API cudaError_t cudaGraphAddEmptyNode(cudaGraphNode_t* node, cudaGraph_t graph, const cudaGraphNode_t* after, size_t count) {
     return add_node_with(node, graph, after, count, [](Runtime&, Call&) { return cudaSuccess; });

@@ -75,6 +75,9 @@ Node& add(Graph& graph, Call call, std::vector<Node*> after);
 /// A copy with the same edges; `copies`, if given, receives for each node of `from` its copy.
 std::unique_ptr<Graph> clone(const Graph& from, std::map<const Node*, Node*>* copies = nullptr);
 
+/// Memory for a node (memory.cc), see kGraphMemory.
+cudaError_t allocate_for_graph(Runtime& runtime, void** pointer, size_t bytes);
+
 /// Packs a kernel's arguments, for the time after this call.
 cudaError_t pack(Runtime& runtime, Function& function, const LaunchOptions& options, void** arguments, KernelCall& call);
 
@@ -96,7 +99,7 @@ std::optional<cudaError_t> captured_wait(Runtime& runtime, cudaStream_t stream, 
 cudaError_t get_edges(cudaGraph_t graph, cudaGraphNode_t* from, cudaGraphNode_t* to, cudaGraphEdgeData* data, size_t* count);
 cudaError_t get_neighbours(cudaGraphNode_t node, bool dependencies, cudaGraphNode_t* out, cudaGraphEdgeData* data, size_t* count);
 cudaError_t change_edges(cudaGraph_t graph, const cudaGraphNode_t* from, const cudaGraphNode_t* to, size_t count, bool add);
-cudaError_t add_node(cudaGraphNode_t* node, cudaGraph_t graph, const cudaGraphNode_t* after, size_t count, const cudaGraphNodeParams* parameters);
+cudaError_t add_node(cudaGraphNode_t* node, cudaGraph_t graph, const cudaGraphNode_t* after, size_t count, cudaGraphNodeParams* parameters);
 cudaError_t capture_info(cudaStream_t stream, cudaStreamCaptureStatus* status, unsigned long long* id, cudaGraph_t* graph, const cudaGraphNode_t** last,
                          const cudaGraphEdgeData** data, size_t* count);
 cudaError_t update(cudaGraphExec_t executable, cudaGraph_t graph, cudaGraphExecUpdateResult* result, cudaGraphNode_t* node);

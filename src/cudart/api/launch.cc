@@ -6,6 +6,7 @@
 
 #include "cudart/api/device.h"
 #include "cudart/api/graph.h"
+#include "gpu/clusters.h"
 
 namespace lanescope::cudart {
 namespace {
@@ -185,7 +186,7 @@ LANESCOPE_API cudaError_t cudaFuncSetAttribute(const void* host, cudaFuncAttribu
                 if (value < -1 || value > 100) return cudaErrorInvalidValue;
                 function.carveout_percent = value;
                 return cudaSuccess;
-            case cudaFuncAttributeNonPortableClusterSizeAllowed: return cudaSuccess;
+            case cudaFuncAttributeNonPortableClusterSizeAllowed: function.large_clusters = value != 0; return cudaSuccess;
             default: return cudaErrorInvalidValue;
         }
     });
@@ -252,6 +253,60 @@ LANESCOPE_API cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags
 
 LANESCOPE_API cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, const void* host, int threads, size_t shared) {
     return cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(blocks, host, threads, shared, 0);
+}
+
+namespace {
+
+constexpr uint32_t kPortableClusterBlocks = 8, kLargestClusterBlocks = 16;
+
+/// How many clusters of `blocks` blocks can run at once: those of a cluster share a graphics processing cluster.
+uint32_t resident_clusters(const lanescope::gpu::Description& gpu, uint32_t blocks_per_sm, uint32_t blocks) {
+    const std::vector<uint32_t> of_sm = lanescope::gpu::clusters(gpu).of_sm;
+    std::map<uint32_t, uint32_t> room;
+    for (uint32_t cluster : of_sm) room[cluster] += blocks_per_sm;
+    uint32_t fit = 0;
+    for (const auto& [cluster, slots] : room) fit += slots / blocks;
+    return fit;
+}
+
+/// `body(gpu, blocks that fit an SM)` of a launch.
+template <class Body>
+cudaError_t with_launch(const void* host, const cudaLaunchConfig_t* config, Body&& body) {
+    return with_function(host, [&](Runtime&, Context& context, Function& function) {
+        if (!config) return cudaErrorInvalidValue;
+        if (context.gpu().compute_capability < 90) return cudaErrorNotSupported;
+        const uint64_t threads = to_dim3(config->blockDim).count();
+        const bool possible = threads != 0 && threads <= context.resources(*function.binary->module, *function.kernel).max_threads &&
+            config->dynamicSmemBytes <= dynamic_shared_limit(context.gpu(), function);
+        return body(context.gpu(), possible ? context.occupancy_of(*function.binary->module, *function.kernel, uint32_t(threads), config->dynamicSmemBytes, 100).blocks_per_sm : 0,
+                    function);
+    });
+}
+
+}  // namespace
+
+LANESCOPE_API cudaError_t cudaOccupancyMaxActiveClusters(int* clusters, const void* host, const cudaLaunchConfig_t* config) {
+    return with_launch(host, config, [&](const lanescope::gpu::Description& gpu, uint32_t blocks_per_sm, const Function& function) {
+        if (!clusters) return cudaErrorInvalidValue;
+        const auto& required = function.kernel->function().required_cluster;
+        uint64_t blocks = uint64_t(std::max(1u, required[0])) * std::max(1u, required[1]) * std::max(1u, required[2]);
+        for (unsigned i = 0; i < config->numAttrs; ++i)
+            if (const cudaLaunchAttribute& each = config->attrs[i]; each.id == cudaLaunchAttributeClusterDimension)
+                blocks = uint64_t(each.val.clusterDim.x) * each.val.clusterDim.y * each.val.clusterDim.z;
+        if (blocks == 0 || blocks > kLargestClusterBlocks) return cudaErrorInvalidClusterSize;
+        *clusters = int(resident_clusters(gpu, blocks_per_sm, uint32_t(blocks)));
+        return cudaSuccess;
+    });
+}
+
+LANESCOPE_API cudaError_t cudaOccupancyMaxPotentialClusterSize(int* blocks, const void* host, const cudaLaunchConfig_t* config) {
+    return with_launch(host, config, [&](const lanescope::gpu::Description& gpu, uint32_t blocks_per_sm, const Function& function) {
+        if (!blocks) return cudaErrorInvalidValue;
+        uint32_t most = function.large_clusters ? kLargestClusterBlocks : kPortableClusterBlocks;
+        while (most > 1 && resident_clusters(gpu, blocks_per_sm, most) == 0) most /= 2;
+        *blocks = int(most);
+        return cudaSuccess;
+    });
 }
 
 LANESCOPE_API cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(size_t* bytes, const void* host, int blocks, int threads) {

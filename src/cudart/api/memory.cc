@@ -33,6 +33,7 @@ cudaError_t release(Context& context, void* pointer, std::initializer_list<Regio
     const Allocation* allocation = context.memory().find(address_of(pointer));
     if (!allocation || allocation->begin != address_of(pointer) || std::find(regions.begin(), regions.end(), allocation->region) == regions.end())
         return cudaErrorInvalidValue;
+    if (allocation->name == kGraphMemory) return cudaSuccess;
     if (allocation->region == Region::kManaged) context.settle_managed();
     context.unmapped(*allocation);
     context.timeline().host_waits_for_all();   // freeing waits for what may still use the memory
@@ -169,7 +170,8 @@ LANESCOPE_API cudaError_t cudaMallocAsync(void** pointer, size_t bytes, cudaStre
     return call([&](Runtime& runtime, Context& context) {
         lanescope::emulator::Stream id;
         if (!resolve(runtime, stream, id)) return cudaErrorInvalidResourceHandle;
-        const cudaError_t error = allocate(context, pointer, bytes, Region::kDevice, "cudaMallocAsync");
+        const StreamState* state = runtime.captures ? runtime.stream_state(stream) : nullptr;
+        const cudaError_t error = allocate(context, pointer, bytes, Region::kDevice, state && state->capture ? kGraphMemory : "cudaMallocAsync");
         if (!error && runtime.captures) return captured(runtime, stream, NoCall{cudaGraphNodeTypeMemAlloc, *pointer}).value_or(cudaSuccess);
         return error;
     });
@@ -185,11 +187,35 @@ LANESCOPE_API cudaError_t cudaFreeAsync(void* pointer, cudaStream_t stream) {
         if (!allocation || allocation->begin != address_of(pointer) || allocation->region != Region::kDevice) return cudaErrorInvalidValue;
         if (runtime.captures)
             if (const std::optional<cudaError_t> done = captured(runtime, stream, NoCall{cudaGraphNodeTypeMemFree, pointer})) return *done;
+        if (allocation->name == kGraphMemory) return cudaSuccess;
         context.unmapped(*allocation);
         return context.memory().release(allocation->begin) ? cudaSuccess : cudaErrorInvalidValue;
     });
 }
 LANESCOPE_ALIAS(cudaFreeAsync, cudaFreeAsync_ptsz);
+
+cudaError_t lanescope::cudart::allocate_for_graph(Runtime& runtime, void** pointer, size_t bytes) {
+    return bytes ? allocate(*runtime.context(), pointer, bytes, Region::kDevice, kGraphMemory) : cudaErrorInvalidValue;
+}
+
+// What graphs have allocated. None of it is ever given back.
+LANESCOPE_API cudaError_t cudaDeviceGetGraphMemAttribute(int device, cudaGraphMemAttributeType, void* value) {
+    return call([&](Runtime&, Context& context) {
+        if (device != 0) return cudaErrorInvalidDevice;
+        if (!value) return cudaErrorInvalidValue;
+        uint64_t bytes = 0;
+        for (const Allocation* each : context.memory().allocations())
+            if (each->name == kGraphMemory) bytes += each->bytes;
+        *static_cast<uint64_t*>(value) = bytes;
+        return cudaSuccess;
+    });
+}
+LANESCOPE_API cudaError_t cudaDeviceSetGraphMemAttribute(int device, cudaGraphMemAttributeType, void*) {
+    return call([&](Runtime&, Context&) { return device == 0 ? cudaSuccess : cudaErrorInvalidDevice; });
+}
+LANESCOPE_API cudaError_t cudaDeviceGraphMemTrim(int device) {
+    return call([&](Runtime&, Context&) { return device == 0 ? cudaSuccess : cudaErrorInvalidDevice; });
+}
 
 namespace {
 

@@ -34,6 +34,7 @@ struct Function {
     std::string name;                             ///< mangled
     int dynamic_shared_limit = -1;                ///< cudaFuncAttributeMaxDynamicSharedMemorySize; -1: not set
     int carveout_percent = -1;
+    bool large_clusters = false;                  ///< cudaFuncAttributeNonPortableClusterSizeAllowed
     const exec::Kernel* kernel = nullptr;         ///< once loaded
 };
 
@@ -65,6 +66,10 @@ struct Array {
     uint64_t rows() const { return extent.height ? extent.height : 1; }
     uint64_t slices() const { return extent.depth ? extent.depth : 1; }
 };
+
+/// Name of memory that graphs allocate: it stays until the program ends, as its addresses are fixed when the node is made and each launch
+/// of the graph may use it again.
+constexpr const char* kGraphMemory = "memory of a graph";
 
 struct Capture;      // graph.h
 struct Executable;

@@ -64,6 +64,60 @@ CUresult copy_2d(const CUDA_MEMCPY2D* copy, CUstream stream) {
     return result(RUNTIME(cudaMemcpy2DAsync)(to.at(width), to.row(width), from.at(width), from.row(width), width, height, cudaMemcpyDefault, stream));
 }
 
+CUresult copy_3d(const CUDA_MEMCPY3D* copy, CUstream stream, bool wait) {
+    if (!copy) return CUDA_ERROR_INVALID_VALUE;
+    cudaMemcpy3DParms same{};
+    size_t element = 0;                           // arrays: positions and widths count their elements, not bytes
+    const auto side = [&](CUmemorytype type, const void* host, CUdeviceptr device, CUarray array, size_t pitch, size_t height, cudaArray_t& out,
+                          cudaPitchedPtr& memory) {
+        if (type == CU_MEMORYTYPE_ARRAY) {
+            out = array_of(array);
+            cudaChannelFormatDesc channels{};
+            if (const CUresult status = result(RUNTIME(cudaGetChannelDesc)(&channels, out))) return status;
+            element = size_t(channels.x + channels.y + channels.z + channels.w) / 8;
+            return CUDA_SUCCESS;
+        }
+        memory.ptr = type == CU_MEMORYTYPE_HOST ? const_cast<void*>(host) : pointer(device);
+        memory.pitch = pitch ? pitch : copy->WidthInBytes;
+        memory.xsize = copy->WidthInBytes;
+        memory.ysize = height ? height : copy->Height;
+        return CUDA_SUCCESS;
+    };
+    if (const CUresult status = side(copy->srcMemoryType, copy->srcHost, copy->srcDevice, copy->srcArray, copy->srcPitch, copy->srcHeight, same.srcArray, same.srcPtr)) return status;
+    if (const CUresult status = side(copy->dstMemoryType, copy->dstHost, copy->dstDevice, copy->dstArray, copy->dstPitch, copy->dstHeight, same.dstArray, same.dstPtr)) return status;
+    const auto at = [&](cudaArray_t array, size_t x) { return array ? x / element : x; };
+    same.srcPos = {at(same.srcArray, copy->srcXInBytes), copy->srcY, copy->srcZ};
+    same.dstPos = {at(same.dstArray, copy->dstXInBytes), copy->dstY, copy->dstZ};
+    same.extent = {element ? copy->WidthInBytes / element : copy->WidthInBytes, copy->Height, copy->Depth};
+    same.kind = cudaMemcpyDefault;
+    return result(wait ? RUNTIME(cudaMemcpy3D)(&same) : RUNTIME(cudaMemcpy3DAsync)(&same, stream));
+}
+
+/// A row of an array's bytes to or from memory of either side.
+CUresult copy_row(CUarray to_array, size_t to_x, void* to, CUarray from_array, size_t from_x, const void* from, size_t bytes, CUstream stream, bool wait) {
+    CUDA_MEMCPY2D copy{};
+    copy.srcMemoryType = from_array ? CU_MEMORYTYPE_ARRAY : CU_MEMORYTYPE_UNIFIED;
+    copy.srcArray = from_array;
+    copy.srcXInBytes = from_x;
+    copy.srcDevice = reinterpret_cast<CUdeviceptr>(from);
+    copy.dstMemoryType = to_array ? CU_MEMORYTYPE_ARRAY : CU_MEMORYTYPE_UNIFIED;
+    copy.dstArray = to_array;
+    copy.dstXInBytes = to_x;
+    copy.dstDevice = reinterpret_cast<CUdeviceptr>(to);
+    copy.WidthInBytes = bytes;
+    copy.Height = 1;
+    const CUresult status = copy_2d(&copy, stream);
+    return status == CUDA_SUCCESS && wait ? result(RUNTIME(cudaStreamSynchronize)(stream)) : status;
+}
+
+CUarray_format format_of(const cudaChannelFormatDesc& channels) {
+    const bool is_signed = channels.f == cudaChannelFormatKindSigned;
+    if (channels.f == cudaChannelFormatKindFloat) return channels.x == 16 ? CU_AD_FORMAT_HALF : CU_AD_FORMAT_FLOAT;
+    if (channels.x == 8) return is_signed ? CU_AD_FORMAT_SIGNED_INT8 : CU_AD_FORMAT_UNSIGNED_INT8;
+    if (channels.x == 16) return is_signed ? CU_AD_FORMAT_SIGNED_INT16 : CU_AD_FORMAT_UNSIGNED_INT16;
+    return is_signed ? CU_AD_FORMAT_SIGNED_INT32 : CU_AD_FORMAT_UNSIGNED_INT32;
+}
+
 CUresult copy_2d_and_wait(const CUDA_MEMCPY2D* copy) {
     const CUresult status = copy_2d(copy, nullptr);
     return status == CUDA_SUCCESS ? result(RUNTIME(cudaStreamSynchronize)(nullptr)) : status;
@@ -85,6 +139,49 @@ LANESCOPE_DRIVER_API CUresult cuArrayDestroy(CUarray array) { return result(RUNT
 LANESCOPE_DRIVER_API CUresult cuMemcpy2D(const CUDA_MEMCPY2D* copy) { return copy_2d_and_wait(copy); }
 LANESCOPE_DRIVER_API CUresult cuMemcpy2DUnaligned(const CUDA_MEMCPY2D* copy) { return copy_2d_and_wait(copy); }
 LANESCOPE_DRIVER_API CUresult cuMemcpy2DAsync(const CUDA_MEMCPY2D* copy, CUstream stream) { return copy_2d(copy, stream); }
+
+LANESCOPE_DRIVER_API CUresult cuMemcpy3D(const CUDA_MEMCPY3D* copy) { return copy_3d(copy, nullptr, true); }
+LANESCOPE_DRIVER_API CUresult cuMemcpy3DAsync(const CUDA_MEMCPY3D* copy, CUstream stream) { return copy_3d(copy, stream, false); }
+LANESCOPE_DRIVER_API CUresult cuMemcpyHtoA(CUarray to, size_t x, const void* from, size_t bytes) { return copy_row(to, x, nullptr, nullptr, 0, from, bytes, nullptr, true); }
+LANESCOPE_DRIVER_API CUresult cuMemcpyHtoAAsync(CUarray to, size_t x, const void* from, size_t bytes, CUstream stream) {
+    return copy_row(to, x, nullptr, nullptr, 0, from, bytes, stream, false);
+}
+LANESCOPE_DRIVER_API CUresult cuMemcpyAtoH(void* to, CUarray from, size_t x, size_t bytes) { return copy_row(nullptr, 0, to, from, x, nullptr, bytes, nullptr, true); }
+LANESCOPE_DRIVER_API CUresult cuMemcpyAtoHAsync(void* to, CUarray from, size_t x, size_t bytes, CUstream stream) {
+    return copy_row(nullptr, 0, to, from, x, nullptr, bytes, stream, false);
+}
+LANESCOPE_DRIVER_API CUresult cuMemcpyDtoA(CUarray to, size_t x, CUdeviceptr from, size_t bytes) { return cuMemcpyHtoA(to, x, pointer(from), bytes); }
+LANESCOPE_DRIVER_API CUresult cuMemcpyAtoD(CUdeviceptr to, CUarray from, size_t x, size_t bytes) { return cuMemcpyAtoH(pointer(to), from, x, bytes); }
+LANESCOPE_DRIVER_API CUresult cuMemcpyAtoA(CUarray to, size_t to_x, CUarray from, size_t from_x, size_t bytes) {
+    return copy_row(to, to_x, nullptr, from, from_x, nullptr, bytes, nullptr, true);
+}
+
+LANESCOPE_DRIVER_API CUresult cuArray3DGetDescriptor(CUDA_ARRAY3D_DESCRIPTOR* out, CUarray array) {
+    cudaChannelFormatDesc channels{};
+    cudaExtent extent{};
+    unsigned flags = 0;
+    if (!out) return CUDA_ERROR_INVALID_VALUE;
+    if (const CUresult status = result(RUNTIME(cudaArrayGetInfo)(&channels, &extent, &flags, array_of(array)))) return status;
+    const unsigned count = 1u + (channels.y != 0) + (channels.z != 0) + (channels.w != 0);
+    *out = {extent.width, extent.height, extent.depth, format_of(channels), count, flags};
+    return CUDA_SUCCESS;
+}
+LANESCOPE_DRIVER_API CUresult cuArrayGetDescriptor(CUDA_ARRAY_DESCRIPTOR* out, CUarray array) {
+    CUDA_ARRAY3D_DESCRIPTOR all{};
+    if (!out) return CUDA_ERROR_INVALID_VALUE;
+    if (const CUresult status = cuArray3DGetDescriptor(&all, array)) return status;
+    *out = {all.Width, all.Height, all.Format, all.NumChannels};
+    return CUDA_SUCCESS;
+}
+
+LANESCOPE_DRIVER_API CUresult cuSurfObjectCreate(CUsurfObject* object, const CUDA_RESOURCE_DESC* what) {
+    if (!object || !what || what->resType != CU_RESOURCE_TYPE_ARRAY) return CUDA_ERROR_INVALID_VALUE;
+    cudaResourceDesc resource{};
+    resource.resType = cudaResourceTypeArray;
+    resource.res.array.array = array_of(what->res.array.hArray);
+    return result(RUNTIME(cudaCreateSurfaceObject)(object, &resource));
+}
+LANESCOPE_DRIVER_API CUresult cuSurfObjectDestroy(CUsurfObject object) { return result(RUNTIME(cudaDestroySurfaceObject)(object)); }
 
 LANESCOPE_DRIVER_API CUresult cuTexObjectCreate(CUtexObject* object, const CUDA_RESOURCE_DESC* what, const CUDA_TEXTURE_DESC* how, const CUDA_RESOURCE_VIEW_DESC* view) {
     if (!object || !what || !how) return CUDA_ERROR_INVALID_VALUE;

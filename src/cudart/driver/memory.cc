@@ -118,6 +118,12 @@ LANESCOPE_DRIVER_API CUresult cuMemcpyDtoDAsync(CUdeviceptr to, CUdeviceptr from
     return result(RUNTIME(cudaMemcpyAsync)(pointer(to), pointer(from), bytes, cudaMemcpyDeviceToDevice, stream));
 }
 
+// One device: copies between contexts are copies.
+LANESCOPE_DRIVER_API CUresult cuMemcpyPeer(CUdeviceptr to, CUcontext, CUdeviceptr from, CUcontext, size_t bytes) { return cuMemcpyDtoD(to, from, bytes); }
+LANESCOPE_DRIVER_API CUresult cuMemcpyPeerAsync(CUdeviceptr to, CUcontext, CUdeviceptr from, CUcontext, size_t bytes, CUstream stream) {
+    return cuMemcpyDtoDAsync(to, from, bytes, stream);
+}
+
 LANESCOPE_DRIVER_API CUresult cuMemsetD8(CUdeviceptr to, unsigned char value, size_t n) { return fill(to, 0, value, 1, n, 1, nullptr, true); }
 LANESCOPE_DRIVER_API CUresult cuMemsetD16(CUdeviceptr to, unsigned short value, size_t n) { return fill(to, 0, value, 2, n, 1, nullptr, true); }
 LANESCOPE_DRIVER_API CUresult cuMemsetD32(CUdeviceptr to, unsigned value, size_t n) { return fill(to, 0, value, 4, n, 1, nullptr, true); }
@@ -131,6 +137,19 @@ LANESCOPE_DRIVER_API CUresult cuMemsetD2D32(CUdeviceptr to, size_t pitch, unsign
     return fill(to, pitch, value, 4, width, height, nullptr, true);
 }
 
+LANESCOPE_DRIVER_API CUresult cuMemsetD2D16(CUdeviceptr to, size_t pitch, unsigned short value, size_t width, size_t height) {
+    return fill(to, pitch, value, 2, width, height, nullptr, true);
+}
+LANESCOPE_DRIVER_API CUresult cuMemsetD2D8Async(CUdeviceptr to, size_t pitch, unsigned char value, size_t width, size_t height, CUstream stream) {
+    return fill(to, pitch, value, 1, width, height, stream, false);
+}
+LANESCOPE_DRIVER_API CUresult cuMemsetD2D16Async(CUdeviceptr to, size_t pitch, unsigned short value, size_t width, size_t height, CUstream stream) {
+    return fill(to, pitch, value, 2, width, height, stream, false);
+}
+LANESCOPE_DRIVER_API CUresult cuMemsetD2D32Async(CUdeviceptr to, size_t pitch, unsigned value, size_t width, size_t height, CUstream stream) {
+    return fill(to, pitch, value, 4, width, height, stream, false);
+}
+
 LANESCOPE_DRIVER_API CUresult cuPointerGetAttribute(void* out, CUpointer_attribute which, CUdeviceptr address) {
     if (!out) return CUDA_ERROR_INVALID_VALUE;
     cudaPointerAttributes all{};
@@ -141,6 +160,32 @@ LANESCOPE_DRIVER_API CUresult cuPointerGetAttributes(unsigned count, CUpointer_a
     for (unsigned i = 0; i < count; ++i)
         if (const CUresult status = cuPointerGetAttribute(out[i], which[i], address)) return status;
     return CUDA_SUCCESS;
+}
+
+// Pools: attributes, properties and access have the runtime's numbers and layout.
+LANESCOPE_DRIVER_API CUresult cuDeviceGetDefaultMemPool(CUmemoryPool* pool, CUdevice device) { return result(RUNTIME(cudaDeviceGetDefaultMemPool)(pool, device)); }
+LANESCOPE_DRIVER_API CUresult cuDeviceGetMemPool(CUmemoryPool* pool, CUdevice device) { return result(RUNTIME(cudaDeviceGetMemPool)(pool, device)); }
+LANESCOPE_DRIVER_API CUresult cuDeviceSetMemPool(CUdevice device, CUmemoryPool pool) { return result(RUNTIME(cudaDeviceSetMemPool)(device, pool)); }
+LANESCOPE_DRIVER_API CUresult cuMemPoolCreate(CUmemoryPool* pool, const CUmemPoolProps* properties) {
+    static_assert(sizeof(CUmemPoolProps) == sizeof(cudaMemPoolProps));
+    return result(RUNTIME(cudaMemPoolCreate)(pool, reinterpret_cast<const cudaMemPoolProps*>(properties)));
+}
+LANESCOPE_DRIVER_API CUresult cuMemPoolDestroy(CUmemoryPool pool) { return result(RUNTIME(cudaMemPoolDestroy)(pool)); }
+LANESCOPE_DRIVER_API CUresult cuMemPoolTrimTo(CUmemoryPool pool, size_t bytes) { return result(RUNTIME(cudaMemPoolTrimTo)(pool, bytes)); }
+LANESCOPE_DRIVER_API CUresult cuMemPoolSetAttribute(CUmemoryPool pool, CUmemPool_attribute attribute, void* value) {
+    return result(RUNTIME(cudaMemPoolSetAttribute)(pool, cudaMemPoolAttr(attribute), value));
+}
+LANESCOPE_DRIVER_API CUresult cuMemPoolGetAttribute(CUmemoryPool pool, CUmemPool_attribute attribute, void* value) {
+    return result(RUNTIME(cudaMemPoolGetAttribute)(pool, cudaMemPoolAttr(attribute), value));
+}
+LANESCOPE_DRIVER_API CUresult cuMemPoolSetAccess(CUmemoryPool pool, const CUmemAccessDesc* access, size_t count) {
+    return result(RUNTIME(cudaMemPoolSetAccess)(pool, reinterpret_cast<const cudaMemAccessDesc*>(access), count));
+}
+LANESCOPE_DRIVER_API CUresult cuMemPoolGetAccess(CUmemAccess_flags* flags, CUmemoryPool pool, CUmemLocation* location) {
+    return result(RUNTIME(cudaMemPoolGetAccess)(reinterpret_cast<cudaMemAccessFlags*>(flags), pool, reinterpret_cast<cudaMemLocation*>(location)));
+}
+LANESCOPE_DRIVER_API CUresult cuMemAllocFromPoolAsync(CUdeviceptr* address, size_t bytes, CUmemoryPool pool, CUstream stream) {
+    return result(RUNTIME(cudaMallocFromPoolAsync)(reinterpret_cast<void**>(address), bytes, pool, stream));
 }
 
 LANESCOPE_DRIVER_API CUresult cuMemPrefetchAsync(CUdeviceptr address, size_t bytes, CUmemLocation location, unsigned flags, CUstream stream) {

@@ -130,6 +130,38 @@ LANESCOPE_DRIVER_API CUresult cuKernelGetFunction(CUfunction* function, CUkernel
     return CUDA_SUCCESS;
 }
 
+LANESCOPE_DRIVER_API CUresult cuLibraryGetManaged(CUdeviceptr* address, size_t* bytes, CUlibrary which, const char* name) {
+    return result(RUNTIME(cudaLibraryGetManaged)(reinterpret_cast<void**>(address), bytes, reinterpret_cast<cudaLibrary_t>(which), name));
+}
+LANESCOPE_DRIVER_API CUresult cuLibraryGetKernelCount(unsigned* count, CUlibrary which) { return cuModuleGetFunctionCount(count, reinterpret_cast<CUmodule>(which)); }
+LANESCOPE_DRIVER_API CUresult cuLibraryEnumerateKernels(CUkernel* kernels, unsigned most, CUlibrary which) {
+    return cuModuleEnumerateFunctions(reinterpret_cast<CUfunction*>(kernels), most, reinterpret_cast<CUmodule>(which));
+}
+LANESCOPE_DRIVER_API CUresult cuKernelGetName(const char** name, CUkernel kernel) { return cuFuncGetName(name, reinterpret_cast<CUfunction>(kernel)); }
+LANESCOPE_DRIVER_API CUresult cuKernelGetAttribute(int* value, CUfunction_attribute attribute, CUkernel kernel, CUdevice) {
+    return cuFuncGetAttribute(value, attribute, reinterpret_cast<CUfunction>(kernel));
+}
+LANESCOPE_DRIVER_API CUresult cuKernelSetAttribute(CUfunction_attribute attribute, int value, CUkernel kernel, CUdevice) {
+    return cuFuncSetAttribute(reinterpret_cast<CUfunction>(kernel), attribute, value);
+}
+LANESCOPE_DRIVER_API CUresult cuKernelSetCacheConfig(CUkernel kernel, CUfunc_cache preference, CUdevice) {
+    return cuFuncSetCacheConfig(reinterpret_cast<CUfunction>(kernel), preference);
+}
+LANESCOPE_DRIVER_API CUresult cuKernelGetParamInfo(CUkernel kernel, size_t index, size_t* offset, size_t* bytes) {
+    return cuFuncGetParamInfo(reinterpret_cast<CUfunction>(kernel), index, offset, bytes);
+}
+LANESCOPE_DRIVER_API CUresult cuFuncLoad(CUfunction) { return CUDA_SUCCESS; }
+LANESCOPE_DRIVER_API CUresult cuFuncIsLoaded(CUfunctionLoadingState* state, CUfunction) {
+    if (!state) return CUDA_ERROR_INVALID_VALUE;
+    *state = CU_FUNCTION_LOADING_STATE_LOADED;
+    return CUDA_SUCCESS;
+}
+LANESCOPE_DRIVER_API CUresult cuModuleGetLoadingMode(CUmoduleLoadingMode* mode) {
+    if (!mode) return CUDA_ERROR_INVALID_VALUE;
+    *mode = CU_MODULE_EAGER_LOADING;
+    return CUDA_SUCCESS;
+}
+
 // Linking one piece of PTX is handing it on: the emulated GPU needs no machine code.
 LANESCOPE_DRIVER_API CUresult cuLinkCreate(unsigned count, CUjit_option* options, void** values, CUlinkState* state) {
     if (!state) return CUDA_ERROR_INVALID_VALUE;
@@ -245,4 +277,11 @@ LANESCOPE_DRIVER_API CUresult cuOccupancyMaxPotentialBlockSize(int* grid, int* b
         *grid = blocks * sms;
     }
     return CUDA_SUCCESS;
+}
+LANESCOPE_DRIVER_API CUresult cuOccupancyMaxPotentialBlockSizeWithFlags(int* grid, int* block, CUfunction function, CUoccupancyB2DSize shared_of, size_t shared,
+                                                                        int limit, unsigned) {
+    return cuOccupancyMaxPotentialBlockSize(grid, block, function, shared_of, shared, limit);
+}
+LANESCOPE_DRIVER_API CUresult cuOccupancyAvailableDynamicSMemPerBlock(size_t* bytes, CUfunction function, int blocks, int threads) {
+    return result(RUNTIME(cudaOccupancyAvailableDynamicSMemPerBlock)(bytes, symbol(function), blocks, threads));
 }

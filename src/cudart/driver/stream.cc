@@ -28,6 +28,28 @@ LANESCOPE_DRIVER_API CUresult cuStreamGetCtx(CUstream, CUcontext* context) { ret
 LANESCOPE_DRIVER_API CUresult cuLaunchHostFunc(CUstream stream, CUhostFn function, void* data) {
     return result(RUNTIME(cudaLaunchHostFunc)(stream, function, data));
 }
+LANESCOPE_DRIVER_API CUresult cuStreamAddCallback(CUstream stream, CUstreamCallback callback, void* data, unsigned flags) {
+    if (!callback || flags != 0) return CUDA_ERROR_INVALID_VALUE;
+    struct Call {
+        CUstream stream;
+        CUstreamCallback callback;
+        void* data;
+    };
+    auto* call = new Call{stream, callback, data};
+    const CUresult status = result(RUNTIME(cudaStreamAddCallback)(
+        stream,
+        [](cudaStream_t, cudaError_t error, void* given) {
+            const Call made = *static_cast<Call*>(given);
+            delete static_cast<Call*>(given);
+            made.callback(made.stream, result(error), made.data);
+        },
+        call, 0));
+    if (status != CUDA_SUCCESS) delete call;
+    return status;
+}
+LANESCOPE_DRIVER_API CUresult cuStreamAttachMemAsync(CUstream stream, CUdeviceptr address, size_t bytes, unsigned flags) {
+    return result(RUNTIME(cudaStreamAttachMemAsync)(stream, pointer(address), bytes, flags));
+}
 LANESCOPE_DRIVER_API CUresult cuStreamIsCapturing(CUstream stream, CUstreamCaptureStatus* status) {
     return result(RUNTIME(cudaStreamIsCapturing)(stream, reinterpret_cast<cudaStreamCaptureStatus*>(status)));
 }
