@@ -9,6 +9,7 @@
 // OUT: child: 103
 // OUT: clone: 3 nodes, 2 edges, roots 1
 // OUT: memory of the graph: 4
+// OUT: memory nodes: 64 bytes, launched twice 6, freed outside 6
 // OUT: forbidden: 900 906 901 901
 // OUT: unjoined: 904
 // OUT: circle: 1
@@ -185,6 +186,33 @@ static void memory() {
     CHECK(cudaGraphInstantiate(&run, graph, 0));
     for (int i = 0; i < 2; ++i) CHECK(cudaGraphLaunch(run, stream));
     std::printf("memory of the graph: %d\n", read(result));
+
+    // By hand: made by a node, used by two, freed outside of the graph, launched again.
+    cudaMemAllocNodeParams make{}, told{};
+    make.bytesize = 64;
+    make.poolProps.allocType = cudaMemAllocationTypePinned;
+    make.poolProps.location.type = cudaMemLocationTypeDevice;
+    cudaGraphNode_t made, filled, added;
+    CHECK(cudaGraphCreate(&graph, 0));
+    CHECK(cudaGraphAddMemAllocNode(&made, graph, nullptr, 0, &make));
+    CHECK(cudaGraphMemAllocNodeGetParams(made, &told));
+    int* place = static_cast<int*>(make.dptr);
+    cudaMemsetParams zero{};
+    zero.dst = place, zero.elementSize = 4, zero.width = 1, zero.height = 1;
+    CHECK(cudaGraphAddMemsetNode(&filled, graph, &made, 1, &zero));
+    int six = 6;
+    void* arguments[] = {&place, &six};
+    cudaKernelNodeParams kernel{};
+    kernel.func = (void*)add, kernel.gridDim = 1, kernel.blockDim = 1, kernel.kernelParams = arguments;
+    CHECK(cudaGraphAddKernelNode(&added, graph, &filled, 1, &kernel));
+    CHECK(cudaGraphInstantiate(&run, graph, 0));
+    for (int i = 0; i < 2; ++i) CHECK(cudaGraphLaunch(run, stream));
+    CHECK(cudaStreamSynchronize(stream));
+    const int twice = read(place);
+    CHECK(cudaFreeAsync(place, stream));
+    CHECK(cudaGraphLaunch(run, stream));
+    CHECK(cudaStreamSynchronize(stream));
+    std::printf("memory nodes: %zu bytes, launched twice %d, freed outside %d\n", told.dptr == place ? told.bytesize : 0, twice, read(place));
 }
 
 static void forbidden() {

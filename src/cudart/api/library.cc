@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstring>
 
 #include "base/file.h"
 #include "cudart/api/runtime.h"
@@ -137,3 +138,12 @@ LANESCOPE_API cudaError_t cudaGetDriverEntryPoint(const char* symbol, void** fun
     return cudaGetDriverEntryPointByVersion(symbol, function, CUDART_VERSION, flags, found);
 }
 LANESCOPE_ALIAS(cudaGetDriverEntryPoint, cudaGetDriverEntryPoint_ptsz);
+
+/// NVIDIA's own tables are not described; the one of ours is for libcuda.so.1.
+LANESCOPE_API cudaError_t cudaGetExportTable(const void** table, const cudaUUID_t* id) {
+    static constexpr InUse* kInUse = [] { return Runtime::get().existing_context() != nullptr; };
+    if (!table || !id) return cudaErrorInvalidValue;
+    if (std::memcmp(id, &kRuntimeInUse, sizeof *id) != 0) return cudaErrorNotSupported;
+    *table = reinterpret_cast<const void*>(kInUse);
+    return cudaSuccess;
+}

@@ -171,6 +171,10 @@ private:
     std::map<uint64_t, cudaStream_t> own_streams_;       ///< cudaStreamPerThread of each thread that used it
 };
 
+/// What cudaGetExportTable answers to this id: whether the process has used the GPU, for our driver.
+constexpr cudaUUID_t kRuntimeInUse = {{'l', 'a', 'n', 'e', 's', 'c', 'o', 'p', 'e', ' ', 'i', 'n', ' ', 'u', 's', 'e'}};
+using InUse = bool();
+
 /// Remembers a failure for cudaGetLastError and hands it on.
 cudaError_t record(cudaError_t error);
 cudaError_t last_error(bool take);

@@ -20,13 +20,25 @@ struct CUctx_st {
 namespace lanescope::driver {
 namespace {
 
-std::atomic<bool> initialised = false;
+std::atomic<bool> called_init = false;
 CUctx_st primary;
 std::mutex mutex;
 std::set<CUctx_st*> created;                      ///< by cuCtxCreate
 thread_local std::vector<CUcontext> t_current;
 
-CUcontext current() { return !t_current.empty() ? t_current.back() : initialised ? &primary : nullptr; }
+/// By cuInit, or by the runtime, whose first use of the GPU makes the primary context current.
+bool initialised() {
+    if (called_init) return true;
+    static bool (*const in_use)() = [] {
+        constexpr cudaUUID_t kId = {{'l', 'a', 'n', 'e', 's', 'c', 'o', 'p', 'e', ' ', 'i', 'n', ' ', 'u', 's', 'e'}};
+        const void* table = nullptr;
+        const bool known = RUNTIME(cudaGetExportTable)(&table, &kId) == cudaSuccess;
+        return known ? reinterpret_cast<bool (*)()>(const_cast<void*>(table)) : nullptr;
+    }();
+    return in_use && in_use();
+}
+
+CUcontext current() { return !t_current.empty() ? t_current.back() : initialised() ? &primary : nullptr; }
 
 bool exists(CUcontext context) {
     std::lock_guard lock(mutex);
@@ -34,7 +46,7 @@ bool exists(CUcontext context) {
 }
 
 CUresult create(CUcontext* context, unsigned flags, CUdevice device) {
-    if (!initialised) return CUDA_ERROR_NOT_INITIALIZED;
+    if (!initialised()) return CUDA_ERROR_NOT_INITIALIZED;
     if (!context) return CUDA_ERROR_INVALID_VALUE;
     if (device != 0) return CUDA_ERROR_INVALID_DEVICE;
     auto made = std::make_unique<CUctx_st>(CUctx_st{flags});
@@ -84,7 +96,7 @@ LANESCOPE_DRIVER_API CUresult cuInit(unsigned flags) {
     if (flags != 0) return CUDA_ERROR_INVALID_VALUE;
     int devices = 0;
     const CUresult status = result(RUNTIME(cudaGetDeviceCount)(&devices));
-    initialised = status == CUDA_SUCCESS;
+    called_init = status == CUDA_SUCCESS;
     return status;
 }
 
@@ -146,7 +158,7 @@ LANESCOPE_DRIVER_API CUresult cuGetExportTable(const void**, const CUuuid*) {
 LANESCOPE_DRIVER_API CUresult cuDeviceGetCount(int* count) { return result(RUNTIME(cudaGetDeviceCount)(count)); }
 
 LANESCOPE_DRIVER_API CUresult cuDeviceGet(CUdevice* device, int ordinal) {
-    if (!initialised) return CUDA_ERROR_NOT_INITIALIZED;
+    if (!initialised()) return CUDA_ERROR_NOT_INITIALIZED;
     if (!device) return CUDA_ERROR_INVALID_VALUE;
     if (ordinal != 0) return CUDA_ERROR_INVALID_DEVICE;
     *device = 0;
@@ -211,7 +223,7 @@ LANESCOPE_DRIVER_API CUresult cuDeviceGetByPCIBusId(CUdevice* device, const char
 // --- contexts
 
 LANESCOPE_DRIVER_API CUresult cuDevicePrimaryCtxRetain(CUcontext* context, CUdevice device) {
-    if (!initialised) return CUDA_ERROR_NOT_INITIALIZED;
+    if (!initialised()) return CUDA_ERROR_NOT_INITIALIZED;
     if (!context) return CUDA_ERROR_INVALID_VALUE;
     if (device != 0) return CUDA_ERROR_INVALID_DEVICE;
     *context = &primary;
@@ -230,7 +242,7 @@ LANESCOPE_DRIVER_API CUresult cuDevicePrimaryCtxSetFlags(CUdevice device, unsign
 LANESCOPE_DRIVER_API CUresult cuDevicePrimaryCtxGetState(CUdevice device, unsigned* flags, int* active) {
     if (device != 0) return CUDA_ERROR_INVALID_DEVICE;
     if (flags) *flags = primary.flags;
-    if (active) *active = initialised;
+    if (active) *active = initialised();
     return CUDA_SUCCESS;
 }
 
@@ -269,7 +281,7 @@ LANESCOPE_DRIVER_API CUresult cuCtxSetCurrent(CUcontext context) {
 }
 
 LANESCOPE_DRIVER_API CUresult cuCtxGetCurrent(CUcontext* context) {
-    if (!initialised) return CUDA_ERROR_NOT_INITIALIZED;
+    if (!initialised()) return CUDA_ERROR_NOT_INITIALIZED;
     if (!context) return CUDA_ERROR_INVALID_VALUE;
     *context = current();
     return CUDA_SUCCESS;
