@@ -7,8 +7,10 @@
 #include <cmath>
 #include <cstdint>
 #include <deque>
+#include <utility>
 #include <vector>
 
+#include "memory/coalescer.h"
 #include "memory/parameters.h"
 
 namespace lanescope::memory {
@@ -21,28 +23,31 @@ public:
         uint64_t most_pending = 0;        ///< lines that may wait to be written
         double write_share = 0;           ///< bytes written for each byte read while writes wait
         uint32_t row_lines = 16;          ///< lines of one row
-        double row_bytes = 0;             ///< what opening a row for a read costs, as bytes not moved
-        double turnaround_share = 0;      ///< a write after a read takes so much longer
+        double row_read_bytes = 0;        ///< a row that is opened for a read takes as long as this, however little of it is read
+        double row_write_bytes = 0;       ///< the same for a write
+        double turnaround_bytes = 0;      ///< a write after a read takes so much longer
         double spread_cycles = 0;         ///< of a read's latency beyond its shortest, mean
         double turn_cycles = 0;           ///< the same more while writes wait: banks and bus turn to these and back
     };
-    explicit Dram(const Properties& properties) : p_(properties), rows_(kRows, ~0ull) {}
+    explicit Dram(const Properties& properties)
+        : p_(properties), atom_sectors_(std::clamp(p_.atom / kSectorBytes, 1u, kSectorsPerLine)), read_rows_(1u << kRowBits), written_rows_(1u << kRowBits) {}
 
     struct Write {
+        uint64_t line = 0;
         uint32_t site = 0;
-        uint32_t bytes = 0;
+        uint32_t sectors = 0;             ///< one bit each
     };
 
-    /// Takes up the bus for `bytes` of `line`; returns how much longer than the shortest read this one takes.
+    /// Takes up the bus for `sectors` of `line`; returns how much longer than the shortest read this one takes.
     template <class Written>
-    double read(uint64_t now, uint64_t line, uint32_t bytes, Written&& written) {
+    double read(uint64_t now, uint64_t line, uint32_t sectors, Written&& written) {
         advance(now, written);
         const double wait = std::max(0.0, busy_until_ - double(now));
-        take(cost(line, bytes));
+        take(visit(read_rows_, line, sectors, p_.row_read_bytes));
         wrote_ = false;
-        if (!pending_.empty()) owed_ += std::max(bytes, p_.atom) * p_.write_share;
+        if (!pending_.empty()) owed_ += moved(sectors) * p_.write_share;
         if (owed_ >= kBurstBytes)
-            for (; owed_ > 0 && !pending_.empty(); next(written)) owed_ -= std::max(pending_.front().bytes, p_.atom);
+            for (; owed_ > 0 && !pending_.empty(); next(written)) owed_ -= moved(pending_.front().sectors);
         random_ = random_ * 6364136223846793005ull + 1442695040888963407ull;
         return wait + (p_.spread_cycles + (pending_.empty() ? 0 : p_.turn_cycles)) * kExponential[random_ >> 58];
     }
@@ -60,8 +65,8 @@ public:
         while (busy_until_ < passed && !pending_.empty()) next(written);
         busy_until_ = std::max(busy_until_, passed);
     }
-    /// For how long an access of an open row takes up the bus.
-    double cycles(uint32_t bytes) const { return std::max(bytes, p_.atom) / p_.bytes_per_cycle; }
+    /// For how long an access of open rows takes up the bus.
+    double cycles(uint32_t sectors) const { return moved(sectors) / p_.bytes_per_cycle; }
     /// How long the bus is still taken up.
     double backlog(uint64_t now) const { return std::max(0.0, busy_until_ - double(now)); }
     /// Whether no further write may wait.
@@ -72,7 +77,11 @@ public:
 
 private:
     static constexpr double kBurstBytes = 2048;       ///< written in one go between reads; assumed
-    static constexpr uint32_t kRows = 2048;           ///< open at a time, over all banks; assumed
+    static constexpr int kRowBits = 11;               ///< rows whose accesses meet, of reads and of writes; assumed
+    struct Row {
+        uint64_t number = ~0ull;
+        double unused = 0;                ///< bytes that could move in the time that opening it took and have not
+    };
     /// Mean of each 64th of an exponential distribution of mean 1.
     static inline const std::array<double, 64> kExponential = [] {
         std::array<double, 64> out{};
@@ -81,32 +90,45 @@ private:
         return out;
     }();
 
-    double cost(uint64_t line, uint32_t bytes) {
-        const uint64_t row = line / p_.row_lines;
-        uint64_t& open = rows_[(row * 0x9E3779B97F4A7C15ull) >> 53];
-        const double more = open == row ? 0 : p_.row_bytes;
-        open = row;
-        return (std::max(bytes, p_.atom) + more) / p_.bytes_per_cycle;
+    /// Bytes that go over the bus: every atom of the line that has some of these sectors.
+    uint32_t moved(uint32_t sectors) const {
+        uint32_t bytes = 0;
+        for (; sectors != 0; sectors >>= atom_sectors_)
+            if (sectors & ((1u << atom_sectors_) - 1)) bytes += atom_sectors_ * kSectorBytes;
+        return bytes;
     }
-    void take(double cycles) {
-        busy_until_ += cycles;
-        busy_ += cycles;
+    /// Bytes whose time an access takes: what opening its row takes, as long as that is not used up, else what it moves.
+    double visit(std::vector<Row>& rows, uint64_t line, uint32_t sectors, double least) {
+        const uint64_t number = line / p_.row_lines;
+        Row& row = rows[(number * 0x9E3779B97F4A7C15ull) >> (64 - kRowBits)];
+        double taken = 0;
+        if (row.number != number) {
+            row = {number, least};
+            taken = least;
+        }
+        row.unused -= moved(sectors);
+        if (row.unused < 0) taken -= std::exchange(row.unused, 0);
+        return taken;
+    }
+    void take(double bytes) {
+        busy_until_ += bytes / p_.bytes_per_cycle;
+        busy_ += bytes / p_.bytes_per_cycle;
     }
     template <class Written>
     void next(Written&& written) {
         const Write write = pending_.front();
         pending_.pop_front();
         written(write);
-        // Writes have waited and go out row by row.
-        take(cycles(write.bytes) * (wrote_ ? 1 : 1 + p_.turnaround_share));
+        take(visit(written_rows_, write.line, write.sectors, p_.row_write_bytes) + (wrote_ ? 0 : p_.turnaround_bytes));
         wrote_ = true;
     }
     Properties p_;
+    uint32_t atom_sectors_;
     double busy_until_ = 0, busy_ = 0;
     double owed_ = 0;                     ///< bytes of writes whose turn has come
     bool wrote_ = false;                  ///< the access before was a write
     uint64_t random_ = 0;
-    std::vector<uint64_t> rows_;
+    std::vector<Row> read_rows_, written_rows_;
     std::deque<Write> pending_;
 };
 

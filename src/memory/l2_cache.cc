@@ -45,8 +45,8 @@ L2Cache::L2Cache(const gpu::Description& gpu, const Parameters& parameters, std:
       dram_({.bytes_per_cycle = std::max(1.0, gpu.peak_bytes_per_second() * parameters.dram_efficiency / std::max(1e6, gpu.clock_mhz * 1e6)),
              .atom = gpu.dram_fetch_bytes, .most_pending = uint64_t(double(lines()) * parameters.dram_pending_share),
              .write_share = parameters.dram_write_share,
-             .row_lines = std::max(1u, uint32_t(parameters.dram_row_bytes) / kLineBytes), .row_bytes = parameters.dram_row_cost_bytes,
-             .turnaround_share = parameters.dram_turnaround_share, .spread_cycles = parameters.dram_spread_ns * gpu.clock_mhz / 1000,
+             .row_lines = std::max(1u, uint32_t(parameters.dram_row_bytes) / kLineBytes), .row_read_bytes = parameters.dram_row_read_bytes,
+             .row_write_bytes = parameters.dram_row_write_bytes, .turnaround_bytes = parameters.dram_turnaround_bytes, .spread_cycles = parameters.dram_spread_ns * gpu.clock_mhz / 1000,
              .turn_cycles = parameters.dram_turn_ns * gpu.clock_mhz / 1000}) {}
 
 void L2Cache::flush() {
@@ -189,7 +189,7 @@ double L2Cache::fill(uint32_t slot, uint32_t wanted, uint32_t site, uint64_t now
     mark(slot, line.dirty, line.partial & ~fetched);
     counters(site).dram_read_bytes += kSectorBytes * count(fetched);
     turn(fill_clocks_ * count(fetched), now);
-    return dram_.read(now, tags_[slot], kSectorBytes * count(fetched), written());
+    return dram_.read(now, tags_[slot], fetched, written());
 }
 
 /// Partly written sectors are completed from DRAM first. The line stays.
@@ -205,13 +205,13 @@ double L2Cache::write_back(uint32_t slot, uint64_t now, bool later) {
         ++set.completing;
         if (later && dram_.full() && uint32_t(set.dirty - set.partial) <= share_of(slot / ways_, completed_share_)) return wait;
     }
-    dram_.write(now, {line.site, kSectorBytes * count(line.dirty)}, written());
+    dram_.write(now, {tags_[slot], line.site, line.dirty}, written());
     mark(slot, 0, 0);
     return wait;
 }
 
 double L2Cache::behind_dram(uint32_t sectors, uint64_t now) const {
-    return std::max(0.0, dram_.backlog(now) - lines_ahead_ * dram_.cycles(kSectorBytes * count(sectors)));
+    return std::max(0.0, dram_.backlog(now) - lines_ahead_ * dram_.cycles(sectors));
 }
 
 void L2Cache::mark(uint32_t slot, uint32_t dirty, uint32_t partial) {

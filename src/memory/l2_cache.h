@@ -1,6 +1,7 @@
 // The L2 cache: sectored 128-byte lines, written back with byte masks, in one or two partitions that copy from each other.
 #pragma once
 
+#include <bit>
 #include <cstdint>
 #include <memory_resource>
 #include <span>
@@ -145,7 +146,7 @@ private:
     void drop_copies(uint64_t line, uint32_t set, uint32_t home, uint32_t sectors);
     Counters& counters(uint32_t site) { return site - first_site_ < counts_.size() ? counts_[site - first_site_] : *other_; }
     auto written() {
-        return [this](const Dram::Write& write) { counters(write.site).dram_write_bytes += write.bytes; };
+        return [this](const Dram::Write& write) { counters(write.site).dram_write_bytes += kSectorBytes * uint32_t(std::popcount(write.sectors)); };
     }
 
     const uint32_t partitions_, ways_, sets_;

@@ -38,9 +38,10 @@ struct Parameters {
     double dram_pending_share;            ///< share that may wait for DRAM to be free of reads before writes go first
     double dram_write_share;              ///< bytes written for each byte read while both wait
     double dram_efficiency;               ///< sustained share of the theoretical DRAM bandwidth
-    double dram_turnaround_share;         ///< how much longer a write takes that follows a read
+    double dram_turnaround_bytes;         ///< how much longer a write takes that follows a read, as bytes not moved meanwhile
     double dram_row_bytes;                ///< of one row
-    double dram_row_cost_bytes;           ///< what opening a row for a read takes, as bytes not moved meanwhile
+    double dram_row_read_bytes;           ///< a row that is opened for a read takes the time of so many bytes at least
+    double dram_row_write_bytes;          ///< the same for a write
     double dram_spread_ns;                ///< mean of what a read takes beyond the shortest; part of the description's dram_latency
     double dram_turn_ns;                  ///< mean of what a read takes longer while writes wait
     double dram_ahead_share;              ///< share of the L2's lines by whose completion stores may be ahead of DRAM
@@ -78,9 +79,10 @@ struct Parameters {
         dram_pending_share = get("dram_pending_share", 0.068);
         dram_write_share = get("dram_write_share", 0.5);
         dram_efficiency = get("dram_efficiency", 0.95);
-        dram_turnaround_share = get("dram_turnaround_share", 0.2);
+        dram_turnaround_bytes = get("dram_turnaround_bytes", 26);
         dram_row_bytes = get("dram_row_bytes", 2048);
-        dram_row_cost_bytes = get("dram_row_cost_bytes", 43);
+        dram_row_read_bytes = get("dram_row_read_bytes", 107);
+        dram_row_write_bytes = get("dram_row_write_bytes", 150);
         dram_spread_ns = get("dram_spread_ns", 59);
         dram_turn_ns = get("dram_turn_ns", 100);
         dram_ahead_share = get("dram_ahead_share", 0.02);
