@@ -23,22 +23,45 @@ struct CollectivePlan {
     Row members;                          // none: the lanes that are active (without .sync)
     Row destination, predicate;           // d, and the `|p`
     Row a, b, c;
+    bool grouped = false;                 // what a lane gets depends on which lanes its mask names
     bool negated = false, wide = false, is_signed = false;
     bool absolute = false, nan = false;   // redux of floats
 };
 
-const Step* collect(Run& run, const Step& step, uint32_t active) {
-    const auto& plan = *static_cast<const CollectivePlan*>(step.plan);
-    if (plan.members) {
-        const uint32_t members = run.row<const uint32_t>(plan.members)[std::countr_zero(active)] & run.warp->live;
-        if ((members & ~active) != 0) return run.wait_for_lanes(step, members, active, plan.perform);
-        run.note_lanes(active);
+const CollectivePlan& plan_of(const Step& step) { return *static_cast<const CollectivePlan*>(step.plan); }
+
+/// Lanes with different masks come together but are groups of their own (masks of match, labelled partitions). A shuffle's result is no group's.
+void perform_in_groups(Run& run, const Step& step, uint32_t lanes) {
+    const CollectivePlan& plan = plan_of(step);
+    if (!plan.grouped) return plan.perform(run, step, lanes);
+    uint32_t masks[kWarpLanes];                   // a copy: the result may replace them
+    std::memcpy(masks, run.row<const uint32_t>(plan.members), sizeof masks);
+    for (uint32_t rest = lanes; rest != 0;) {
+        const uint32_t mask = masks[std::countr_zero(rest)];
+        uint32_t group = 0;
+        each_lane_of(rest, [&](unsigned lane) { group |= uint32_t(masks[lane] == mask) << lane; });
+        plan.perform(run, step, group);
+        rest &= ~group;
     }
-    plan.perform(run, step, active);
-    return &step + 1;
 }
 
-const CollectivePlan& plan_of(const Step& step) { return *static_cast<const CollectivePlan*>(step.plan); }
+const Step* collect(Run& run, const Step& step, uint32_t active) {
+    const CollectivePlan& plan = plan_of(step);
+    if (!plan.members) {
+        plan.perform(run, step, active);
+        return &step + 1;
+    }
+    const auto* masks = run.row<const uint32_t>(plan.members);
+    uint32_t members = masks[std::countr_zero(active)];
+    const bool groups = (active & ~members) != 0;
+    if (groups) each_lane_of(active, [&](unsigned lane) { members |= masks[lane]; });
+    members &= run.warp->live;
+    if ((members & ~active) != 0) return run.wait_for_lanes(step, members, active, perform_in_groups);
+    run.note_lanes(active);
+    if (groups) perform_in_groups(run, step, active);
+    else plan.perform(run, step, active);
+    return &step + 1;
+}
 
 void set_bits(Run& run, Row row, uint32_t bits, uint32_t active) {
     if (!row) return;
@@ -260,6 +283,7 @@ bool decode_collective(Decoder& decoder, const Instruction& instruction) {
     } else {
         plan.destination = decoder.destination(destination);
     }
+    plan.grouped = plan.members && instruction.opcode != Opcode::kShfl;
     auto* kept = decoder.plan<CollectivePlan>();
     *kept = plan;
     decoder.emit(collect, {}).plan = kept;

@@ -23,6 +23,34 @@ std::vector<uint32_t> count_up(size_t count) {
     return values;
 }
 
+// Three groups by lane modulo 3, at one instruction: each lane's result is its own group's.
+TEST(Warp, GroupsWithMasksOfTheirOwnReduceAndVoteApart) {
+    const auto run_groups = [](const std::string& what) {
+        PtxRun run(kernel("rem.u32 %r1, %r30, 3; match.any.sync.b32 %r2, %r1, 0xffffffff;\n" + what + "\nst.global.u32 [%rd1], %r3;"));
+        const uint64_t out = run.buffer(count_up(32));
+        run.argument(out).argument(out).pass({1}, {32});
+        return run.read<uint32_t>(out, 32);
+    };
+    const uint32_t largest[3] = {30, 31, 29}, groups[3] = {0x49249249, 0x92492492, 0x24924924};
+    const auto maxima = run_groups("redux.sync.max.u32 %r3, %r30, %r2;"), votes = run_groups("setp.ge.u32 %p1, %r30, 16; vote.sync.ballot.b32 %r3, %p1, %r2;");
+    const auto in_place = run_groups("mov.b32 %r3, %r2; setp.ge.u32 %p1, %r30, 16; vote.sync.ballot.b32 %r3, %p1, %r3;");
+    for (uint32_t lane = 0; lane < 32; ++lane) {
+        EXPECT_EQ(maxima[lane], largest[lane % 3]) << lane;
+        EXPECT_EQ(votes[lane], groups[lane % 3] & 0xffff0000) << lane;
+        EXPECT_EQ(in_place[lane], groups[lane % 3] & 0xffff0000) << lane;
+    }
+    // Lanes 0 … 15 come by one way, the others by another: the groups meet all the same.
+    const auto parted = run_groups(R"(
+        setp.ge.u32 %p1, %r30, 16;
+        @%p1 bra $other;
+        redux.sync.add.u32 %r3, 1, %r2;
+        bra $end;
+    $other:
+        redux.sync.add.u32 %r3, 1, %r2;
+    $end:)");
+    for (uint32_t lane = 0; lane < 32; ++lane) EXPECT_EQ(parted[lane], lane < 16 ? 5u + (lane % 3 == 0) : 5u + (lane % 3 == 1)) << lane;
+}
+
 TEST(Parameters, AreReadBelowAnAddress) {
     PtxRun run(kernel(R"(
         mov.b64 %rd2, in;

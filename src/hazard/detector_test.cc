@@ -63,6 +63,16 @@ TEST(Detector, LoopsAroundCompareAndSwap) {
     EXPECT_EQ(watch("st.global.u32 [%a], %x; " + loop("%v"), one_each).races, 3u);   // a plain store races with all three
 }
 
+// The count of a reduction's blocks, from 7 on: who is last resets it; who is first must not.
+TEST(Detector, TheLastOfAnAtomicCountMayResetIt) {
+    const auto reset_by = [](int old) {
+        return "atom.global.add.u32 %v, [%a], 1; setp.eq.u32 %p, %v, " + std::to_string(old) + "; @%p st.global.u32 [%a], 0;";
+    };
+    const struct ::lanescope::hazard::Setup three{.grid = {3}, .block = {32}};
+    EXPECT_EQ(watch("setp.ne.u32 %q, %r, 0; @%q bra $end; " + reset_by(9) + " $end:", three), kSilent);
+    EXPECT_EQ(watch("setp.ne.u32 %q, %r, 0; @%q bra $end; " + reset_by(7) + " $end:", three).races, 1u);
+}
+
 TEST(Detector, BlocksThatShareAWord) {
     EXPECT_EQ(watch("ld.global.u32 %v, [%own]; st.global.u32 [%own], %x;", kTwoBlocks), kSilent);
     EXPECT_EQ(watch("st.global.u32 [%a], %x;", kTwoBlocks), (Found{1, 0, 0}));

@@ -141,6 +141,12 @@ void Detector::meet(const exec::Use& use, uint64_t sector, Record& cell, Record 
     uint32_t left = now.mask;                  // bytes of `now` that no record stands for yet
     uint32_t own = 0, foreign = 0, enough = 0; // read by another warp of the block, by another block, by so many that one more tells nothing
     uint32_t foreign_block = 0, kept = 0, strong = 0;
+    // Atomic operations on a word come one after the other: what came before the warp's own is behind it. (The last block of a reduction knows
+    // by its count that it is the last, and resets the count with a plain store.)
+    uint32_t own_update = 0;
+    if (count > 1 && now.strong == 0)
+        for (uint32_t i = count - 1; i > 0 && own_update == 0; --i)
+            if (list[i].generation == generation_ && list[i].warp == now.warp && (list[i].strong & list[i].write) != 0 && (now.mask & ~list[i].mask) == 0) own_update = i;
     for (uint32_t i = 0; i < count; ++i) {
         Record earlier = list[i];
         const bool current = earlier.generation == generation_;
@@ -148,7 +154,8 @@ void Detector::meet(const exec::Use& use, uint64_t sector, Record& cell, Record 
         const uint32_t both = earlier.mask & now.mask;
         if (both != 0) {
             const bool mine = current && earlier.warp == now.warp, at_once = earlier.clock == now.clock && earlier.strong == now.strong;
-            if ((earlier.write | now.write) != 0 && (earlier.strong & now.strong) == 0) check(use, sector, earlier, now);
+            if ((earlier.write | now.write) != 0 && (earlier.strong & now.strong) == 0 && !(i < own_update && (earlier.strong & earlier.write) != 0))
+                check(use, sector, earlier, now);
             if (now.write != 0) {
                 // Of strong writes, which do not exclude each other, two are remembered.
                 if ((earlier.strong & now.strong & earlier.write) != 0 && !mine && strong < 2) ++strong;
