@@ -76,7 +76,7 @@ function(lanescope_test target)
   cmake_parse_arguments(arg "" "" "LINK" ${ARGN})
   add_executable(${target} ${arg_UNPARSED_ARGUMENTS})
   target_link_libraries(${target} PRIVATE ${arg_LINK} lanescope_fmt GTest::gmock GTest::gtest_main)
-  target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O1>)   # what is tested is optimized, its tests need not be
+  target_compile_options(${target} PRIVATE -O0)   # what is tested is optimized, its tests need not be
   target_compile_definitions(${target} PRIVATE LANESCOPE_SOURCE_DIR="${CMAKE_SOURCE_DIR}")
   lanescope_precompiled(${target} base_test ${LANESCOPE_HEADERS} <gmock/gmock.h> <gtest/gtest.h>)
 endfunction()
