@@ -177,7 +177,17 @@ static void memory() {
     CHECK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeRelaxed));
     int* scratch = nullptr;
     CHECK(cudaMallocAsync(&scratch, sizeof(int), stream));
-    CHECK(cudaMemsetAsync(scratch, 0, sizeof(int), stream));
+    cudaStream_t side;                           // forks, joins and is gone before the capture ends
+    cudaEvent_t fork, join;
+    CHECK(cudaStreamCreateWithFlags(&side, cudaStreamNonBlocking));
+    CHECK(cudaEventCreate(&fork));
+    CHECK(cudaEventCreate(&join));
+    CHECK(cudaEventRecord(fork, stream));
+    CHECK(cudaStreamWaitEvent(side, fork, 0));
+    CHECK(cudaMemsetAsync(scratch, 0, sizeof(int), side));
+    CHECK(cudaEventRecord(join, side));
+    CHECK(cudaStreamWaitEvent(stream, join, 0));
+    CHECK(cudaStreamDestroy(side));
     add<<<1, 1, 0, stream>>>(scratch, 2);
     sum<<<1, 1, 0, stream>>>(scratch, scratch, result);
     CHECK(cudaFreeAsync(scratch, stream));

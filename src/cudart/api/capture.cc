@@ -52,7 +52,13 @@ std::optional<cudaError_t> captured(Runtime& runtime, cudaStream_t stream, Call 
 
 void abandon(Runtime& runtime, StreamState& state) {
     if (!state.capture) return;
-    state.capture->valid = false;
+    // What it did is in the graph if another stream of the capture waits for it already.
+    std::set<const Node*> joined;
+    for (const auto& [handle, other] : runtime.streams)
+        if (other.get() != &state && other->capture == state.capture)
+            for (const Node* node : other->last) collect(node, joined);
+    const bool all = std::all_of(state.last.begin(), state.last.end(), [&](const Node* node) { return joined.count(node) != 0; });
+    if (state.capture->origin == &state || !all) state.capture->valid = false;
     leave(runtime, state);
 }
 
