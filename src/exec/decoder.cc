@@ -165,6 +165,7 @@ void Decoder::decode_function(uint32_t index) {
     }
     function_ = &checked;
     const bool optimized = module().target.find("debug") == std::string::npos;  // -G: ptxas leaves everything as it stands
+    if (optimized) predicate_selected_loads(checked, Flow(checked));
     const Flow written_flow(*function_);
     const VariableAlignment alignment = [&](const Operand& operand) -> uint8_t {
         const ptx::Variable& variable = operand.local_symbol ? function_->variables[operand.index] : module().variables[operand.index];

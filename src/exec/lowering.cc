@@ -34,20 +34,44 @@ bool ordered(const Instruction& instruction) {
            instruction.has(Suffix::kRelease) || instruction.has(Suffix::kMmio);
 }
 
-/// The accesses that read the bytes in `used` (bit i: byte i) of a vector of `width` bytes: the widest aligned pieces without unused elements.
-std::vector<Piece> narrow(uint64_t used, uint32_t width, uint32_t element) {
-    const auto all_used = [&](uint32_t begin, uint32_t bytes) {
-        for (uint32_t e = begin; e < begin + bytes; e += element)
-            if ((used >> e & ((uint64_t(1) << element) - 1)) == 0) return false;
+/// Words of one base that are accessed together: the pieces of machine code that cover them. `elements`: offset → bytes, disjoint.
+struct Word { int64_t offset = 0; uint32_t bytes = 0, instruction = 0; };
+
+/// Merges [begin, begin + bytes): the whole window is one access where its halves are both there and, for loads, one of them is whole; for
+/// stores, both. Measured with ptxas 13.0 for sm_90: loads of words 0 1 2, 0 1 3, 1 2 3 of four are one of 128 bits, 0 1 and 2 3 one of 64,
+/// 0 2, 0 3 and 1 2 stay two; stores of 0 1 2 are one of 64 and one of 32 bits. It narrows global vector loads to their used words likewise.
+struct Merged { int64_t offset; uint32_t bytes; };
+bool merge(const std::vector<Word>& words, int64_t begin, uint32_t bytes, bool store, std::vector<Merged>& out) {
+    const auto inside = [&](const Word& w) { return w.offset >= begin && w.offset + w.bytes <= begin + bytes; };
+    const auto first = std::find_if(words.begin(), words.end(), inside);
+    if (first == words.end()) return false;
+    if (first->offset == begin && first->bytes == bytes) {
+        out.push_back({begin, bytes});
         return true;
-    };
-    std::vector<Piece> pieces;
-    for (uint32_t begin = 0; begin < width;) {
-        uint32_t bytes = width;
-        while (bytes > element && (begin % bytes != 0 || begin + bytes > width || !all_used(begin, bytes))) bytes /= 2;
-        if (all_used(begin, bytes)) pieces.push_back({int32_t(begin), bytes});
-        begin += bytes;
     }
+    if (bytes == 1) return false;
+    std::vector<Merged> low, high;
+    const bool whole_low = merge(words, begin, bytes / 2, store, low), whole_high = merge(words, begin + bytes / 2, bytes / 2, store, high);
+    const bool together = store ? whole_low && whole_high : (whole_low || whole_high) && !low.empty() && !high.empty();
+    if (together) {
+        out.push_back({begin, bytes});
+        return true;
+    }
+    out.insert(out.end(), low.begin(), low.end());
+    out.insert(out.end(), high.begin(), high.end());
+    return false;
+}
+
+/// The accesses that read the bytes in `used` (bit i: byte i) of a vector of `width` bytes; never less than words of 32 bits.
+std::vector<Piece> narrow(uint64_t used, uint32_t width, uint32_t element) {
+    const uint32_t unit = std::min(width, std::max(element, 4u));
+    std::vector<Word> words;
+    for (uint32_t begin = 0; begin < width; begin += unit)
+        if ((used >> begin & ((uint64_t(1) << unit) - 1)) != 0) words.push_back({begin, unit, 0});
+    std::vector<Merged> merged;
+    merge(words, 0, width, false, merged);
+    std::vector<Piece> pieces;
+    for (const Merged& m : merged) pieces.push_back({int32_t(m.offset), m.bytes});
     return pieces;
 }
 
@@ -202,34 +226,6 @@ private:
     std::vector<uint8_t> known_;
 };
 
-/// Words of one base that are accessed together: the pieces of machine code that cover them. `elements`: offset → bytes, disjoint.
-struct Word { int64_t offset = 0; uint32_t bytes = 0, instruction = 0; };
-
-/// Merges [begin, begin + bytes): the whole window is one access where its halves are both there and, for loads, one of them is whole; for
-/// stores, both. Measured with ptxas 13.0 for sm_90: loads of words 0 1 2, 0 1 3, 1 2 3 of four are one of 128 bits, 0 1 and 2 3 one of 64,
-/// 0 2, 0 3 and 1 2 stay two; stores of 0 1 2 are one of 64 and one of 32 bits.
-struct Merged { int64_t offset; uint32_t bytes; };
-bool merge(const std::vector<Word>& words, int64_t begin, uint32_t bytes, bool store, std::vector<Merged>& out) {
-    const auto inside = [&](const Word& w) { return w.offset >= begin && w.offset + w.bytes <= begin + bytes; };
-    const auto first = std::find_if(words.begin(), words.end(), inside);
-    if (first == words.end()) return false;
-    if (first->offset == begin && first->bytes == bytes) {
-        out.push_back({begin, bytes});
-        return true;
-    }
-    if (bytes == 1) return false;
-    std::vector<Merged> low, high;
-    const bool whole_low = merge(words, begin, bytes / 2, store, low), whole_high = merge(words, begin + bytes / 2, bytes / 2, store, high);
-    const bool together = store ? whole_low && whole_high : (whole_low || whole_high) && !low.empty() && !high.empty();
-    if (together) {
-        out.push_back({begin, bytes});
-        return true;
-    }
-    out.insert(out.end(), low.begin(), low.end());
-    out.insert(out.end(), high.begin(), high.end());
-    return false;
-}
-
 }  // namespace
 
 void Lowering::merge_shared(const ptx::Function& function, const Flow& flow, const VariableAlignment& of_variable) {
@@ -318,6 +314,73 @@ void Lowering::merge_shared(const ptx::Function& function, const Flow& flow, con
         }
         finish_if([](const Group&) { return true; });
     }
+}
+
+namespace {
+
+bool plain_load(const Instruction& instruction) {
+    return instruction.opcode == Opcode::kLd && instruction.guard.predicate == kNone && !ordered(instruction) &&
+           ptx::bits(instruction.types[0]) <= 32 && instruction.operands[0].kind == Operand::Kind::kRegister &&
+           (instruction.space == Space::kGlobal || instruction.space == Space::kShared || instruction.space == Space::kLocal || instruction.space == Space::kGeneric);
+}
+
+/// Whether a load of `space` must not move below `instruction`.
+bool holds_back(const Instruction& instruction, Space space) {
+    if (is_access(instruction)) {
+        if (instruction.opcode != Opcode::kSt) return ordered(instruction);
+        return ordered(instruction) || space == Space::kGeneric || instruction.space == space || instruction.space == Space::kGeneric;
+    }
+    const auto kind = ptx::class_of(instruction.opcode);
+    return kind != ptx::OpcodeClass::kArithmetic && kind != ptx::OpcodeClass::kAddress && instruction.space != Space::kParam;
+}
+
+}  // namespace
+
+void predicate_selected_loads(ptx::Function& function, const Flow& flow) {
+    constexpr uint32_t kSeveral = kNone - 1;
+    std::vector<uint32_t> definition(function.registers.size(), kNone), uses(function.registers.size());
+    for (uint32_t i = 0; i < function.body.size(); ++i) {
+        const RegisterSets sets = registers_of(function.body[i]);
+        for (const uint32_t r : sets.definitions)
+            if (r != kNone) definition[r] = definition[r] == kNone ? i : kSeveral;
+        for (const uint32_t r : sets.uses) ++uses[r];
+    }
+    const auto defined_by = [&](const Operand& operand) -> const Instruction* {
+        const bool one = operand.kind == Operand::Kind::kRegister && definition[operand.index] < kSeveral;
+        return one ? &function.body[definition[operand.index]] : nullptr;
+    };
+    for (const BasicBlock& block : flow.blocks)
+        for (uint32_t i = block.begin; i < block.end; ++i) {
+            const Instruction& select = function.body[i];
+            if (select.opcode != Opcode::kSelp || select.guard.predicate != kNone || ptx::bits(select.types[0]) > 32) continue;
+            const Operand& predicate = select.operands[3];
+            if (predicate.kind != Operand::Kind::kRegister || definition[predicate.index] >= kSeveral) continue;
+            // The load to guard: the only use of its result is here, nothing between holds it back, the predicate is there.
+            const auto load_of = [&](const Operand& value) -> uint32_t {
+                const Instruction* load = defined_by(value);
+                if (load == nullptr || !plain_load(*load) || uses[value.index] != 1) return kNone;
+                const uint32_t at = definition[value.index];
+                if (at < block.begin || at >= i) return kNone;
+                for (uint32_t between = at + 1; between < i; ++between)
+                    if (holds_back(function.body[between], load->space)) return kNone;
+                return at;
+            };
+            const uint32_t first = load_of(select.operands[1]), second = load_of(select.operands[2]);
+            const bool of_second = second != kNone && (first == kNone || second > first);
+            const uint32_t load = of_second ? second : first;
+            if (load == kNone) continue;
+            const uint32_t set = definition[predicate.index];
+            if (set >= block.begin && set > load && set < block.end) continue;
+            // The other value must be in the register that the load fills in the other lanes: another load's, the destination itself,
+            // a parameter, or what a lane computed for this only.
+            const Operand& other = select.operands[of_second ? 1 : 2];
+            if (other.kind != Operand::Kind::kRegister) continue;
+            const Instruction* made = defined_by(other);
+            const bool parameter = made != nullptr && made->opcode == Opcode::kLd && made->space == Space::kParam;
+            const bool constant = made != nullptr && made->opcode == Opcode::kMov && made->operands[1].kind != Operand::Kind::kRegister;
+            if (!(other == select.operands[0]) && !parameter && (constant || made == nullptr || uses[other.index] != 1)) continue;
+            function.body[load].guard = {predicate.index, of_second};
+        }
 }
 
 }  // namespace lanescope::exec

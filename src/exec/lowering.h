@@ -1,7 +1,7 @@
 // What machine code makes of PTX's memory instructions, as far as it changes counts: the accesses that ptxas emits for each.
 //
-// - A global vector load of which only some components are used is narrowed to loads of those (H200, sweeps.cu: ld.v4 using x and w is two
-//   32-bit loads).
+// - A global vector load of which only some components are used is narrowed to loads of those, by words of 32 bits (H200, sweeps.cu: ld.v4
+//   using x and w is two 32-bit loads; ptxas 13.0 for sm_90: any three of four are one of 128 bits, x and z of ushort4 one of 64).
 // - Loads or stores of adjacent shared words become one wide access where the address is known to be aligned (patterns.cu).
 // - A vector local store is one 32-bit store a component (patterns.cu, local_dynamic: 33 requests a warp for 8 st.local.v4 and one st.local).
 // - An atomic whose result is unused is a reduction. Lanes that are known to go to one address combine their integer operands first and
@@ -46,5 +46,10 @@ private:
     std::vector<std::vector<Piece>> pieces_;
     std::vector<bool> uniform_;
 };
+
+/// Guards each load whose only use is as one value of a selp with that selp's predicate, as ptxas 13.0 does for sm_75 to sm_90: of two such
+/// loads the later one (H200, workloads.cu, descend). Not where the other value is a constant or is needed elsewhere, nor above stores
+/// that may change the loaded word, nor 64-bit values or vectors.
+void predicate_selected_loads(ptx::Function& function, const Flow& flow);
 
 }  // namespace lanescope::exec

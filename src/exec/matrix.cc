@@ -89,19 +89,38 @@ const Step* move_matrices(Run& run, const Step& step, uint32_t active) {
     return &step + 1;
 }
 
+/// wmma.load and wmma.store. Machine code (ptxas 13.0 for sm_75 to sm_90) accesses elements of 16 bits by registers of two, in the memory's
+/// order: MOVM transposes 8 × 8 of them where the fragment has the other one. a and b come from shared memory by LDSM where each register's
+/// rows lie in one piece. Accumulators of 32 and 64 bits take two neighbours at once in the order that the fragment has, else one.
 struct FragmentPlan {
     MemoryPlan memory;
     Fragment fragment;
     bool row_major = true, store = false;
     Row stride;                        // in elements; none: dense
-    unsigned group = 1;                // elements of a register that are side by side in memory: one access
+    unsigned group = 1;                // elements of a register that are side by side in memory
     unsigned distinct = 1;             // registers that hold each element once
+    // What is announced: `span` elements of each of `together` registers in one access, in the transposed order or not; or LDSM of up to
+    // `matrices` registers.
+    unsigned span = 1, together = 1, matrices = 0;
+    bool transposed = false;
 };
 
 unsigned dense_stride(const FragmentPlan& plan) {
     const auto& [m, n, k] = plan.fragment.shape;
     const unsigned rows = plan.fragment.matrix == Matrix::kB ? k : m, columns = plan.fragment.matrix == Matrix::kA ? k : n;
     return plan.row_major ? columns : rows;
+}
+
+uint64_t element_at(const FragmentPlan& plan, Position at, uint64_t stride) {
+    return (plan.row_major ? at.row * stride + at.column : at.column * stride + at.row) * plan.fragment.element_bits / 8;
+}
+
+/// Position::at of what machine code accesses for a lane; transposed: within the 8 × 8 elements of the register.
+Position accessed(const FragmentPlan& plan, unsigned lane, unsigned reg, unsigned index) {
+    const Position at = plan.fragment.position(lane, reg, index);
+    if (!plan.transposed) return at;
+    const Position origin = plan.fragment.position(0, reg, 0);
+    return {origin.row + (at.column - origin.column), origin.column + (at.row - origin.row)};
 }
 
 const Step* move_fragment(Run& run, const Step& step, uint32_t active) {
@@ -111,29 +130,40 @@ const Step* move_fragment(Run& run, const Step& step, uint32_t active) {
     const uint64_t base = run.addresses[std::countr_zero(active)];
     const uint64_t window = base >= kSharedWindow ? kSharedWindow : 0;
     const uint64_t stride = plan.stride ? run.row<const uint32_t>(plan.stride)[std::countr_zero(active)] : dense_stride(plan);
-    const unsigned bits = fragment.element_bits, group_bytes = std::max(1u, plan.group * bits / 8);
+    const unsigned bits = fragment.element_bits, group_bytes = std::max(1u, plan.group * bits / 8), register_bytes = bits == 64 ? 8 : 4;
     for (unsigned reg = 0; reg < fragment.registers; ++reg) {
         auto* row = step.rows[reg].in(run.rows);
-        for (unsigned index = 0; index < fragment.per_register(); index += plan.group) {
+        for (unsigned index = 0; index < fragment.per_register(); index += plan.group)
             for (unsigned lane = 0; lane < kWarpLanes; ++lane) {
-                const Position at = fragment.position(lane, reg, index);
-                const uint64_t element = plan.row_major ? at.row * stride + at.column : at.column * stride + at.row;
-                const uint64_t address = base + element * bits / 8;
-                run.addresses[lane] = address - window;
-                std::byte* host = place(run, step, plan.memory, lane, plan.memory.space == ptx::Space::kShared ? address : address, group_bytes, plan.store);
+                const uint64_t address = base + element_at(plan, fragment.position(lane, reg, index), stride);
+                std::byte* host = place(run, step, plan.memory, lane, address, group_bytes, plan.store);
                 if (host == nullptr) return nullptr;
                 if (row == nullptr) continue;
-                const unsigned register_bytes = bits == 64 ? 8 : 4;
                 auto* value = static_cast<std::byte*>(row) + lane * register_bytes + index * bits / 8;
                 if (plan.store) std::memcpy(host, value, group_bytes);
                 else std::memcpy(value, host, group_bytes);
             }
-            if (reg >= plan.distinct) continue;  // the same elements again
-            const uint64_t arrival = run.announce(plan.memory.accesses, space, kFullMask, run.addresses);
-            if (!plan.store) run.expect(step, arrival);
-            if (run.monitor != nullptr) run.watch(plan.memory, plan.store ? Touch::kWrite : Touch::kRead, space, kFullMask, run.addresses, group_bytes);
-        }
     }
+    const uint32_t bytes = plan.memory.accesses[0].bytes;
+    const auto announce = [&](uint32_t lanes) {
+        const uint64_t arrival = run.announce(plan.memory.accesses, space, lanes, run.addresses);
+        if (!plan.store) run.expect(step, arrival);
+        if (run.monitor != nullptr) run.watch(plan.memory, plan.store ? Touch::kWrite : Touch::kRead, space, lanes, run.addresses, bytes);
+    };
+    if (plan.matrices > 0) {
+        for (unsigned reg = 0; reg < plan.distinct; reg += plan.matrices) {
+            const unsigned count = std::min(plan.matrices, plan.distinct - reg);
+            for (unsigned lane = 0; lane < 8 * count; ++lane)
+                run.addresses[lane] = base - window + element_at(plan, accessed(plan, lane % 8 * 4, reg + lane / 8, 0), stride);
+            announce(count == 4 ? kFullMask : (1u << (8 * count)) - 1);
+        }
+        return &step + 1;
+    }
+    for (unsigned reg = 0; reg < plan.distinct; reg += plan.together)
+        for (unsigned index = 0; index < fragment.per_register(); index += plan.span) {
+            for (unsigned lane = 0; lane < kWarpLanes; ++lane) run.addresses[lane] = base - window + element_at(plan, accessed(plan, lane, reg, index), stride);
+            announce(kFullMask);
+        }
     return &step + 1;
 }
 
@@ -195,8 +225,16 @@ bool decode_fragment(Decoder& decoder, const Instruction& instruction) {
     const Position first = fragment.position(0, 0, 0), second = fragment.position(0, 0, fragment.per_register() > 1 ? 1 : 0);
     const bool along_row = first.row == second.row;
     plan->group = fragment.per_register() == 1 || along_row == plan->row_major || fragment.element_bits < 8 ? fragment.per_register() : 1;
+    const bool in_order = along_row == plan->row_major, words = fragment.element_bits == 16 || (fragment.element_bits < 16 && plan->group > 1);
+    plan->transposed = fragment.element_bits == 16 && !in_order;
+    plan->span = words ? fragment.per_register() : 1;
+    if (words && fragment.matrix != Matrix::kC && !plan->store && instruction.space == ptx::Space::kShared) plan->matrices = 4;
+    if (fragment.element_bits >= 32 && plan->distinct > 1) {
+        const Position next = fragment.position(0, 1, 0);
+        if (plan->row_major ? next.column == first.column + 1 : next.row == first.row + 1) plan->together = 2;
+    }
     AccessSite site = site_of(instruction, plan->store ? Operation::kStore : Operation::kLoad);
-    site.bytes = uint8_t(std::max(1u, plan->group * fragment.element_bits / 8));
+    site.bytes = uint8_t(plan->matrices > 0 ? 16 : std::max(1u, plan->together * plan->span * fragment.element_bits / 8));
     plan->memory.accesses.push_back({decoder.add_site(site), 0, site.bytes, {}});
     decoder.emit(move_fragment, std::move(rows), kOrdered).plan = plan;
     return true;

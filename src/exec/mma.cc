@@ -73,6 +73,7 @@ Position Fragment::position(unsigned lane, unsigned reg, unsigned index) const {
     }
     // Two neighbouring columns a lane: one register of 16-bit elements, two of larger ones.
     const unsigned pair = width == 2 ? reg : reg / 2, column = width == 2 ? index : reg % 2, blocks = shape.m / 8;
+    if (shape.m == 8 && shape.n == 32) return {2 * member + column, group + 8 * pair};  // machine code multiplies the transposed matrices
     return {group + 8 * (pair % blocks), 8 * (pair / blocks) + 2 * member + column};
 }
 
