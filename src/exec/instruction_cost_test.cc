@@ -57,6 +57,11 @@ TEST(InstructionCost, PipesOfInstructions) {
 }
 
 TEST(InstructionCost, Latencies) {
+    // One, two and four turns, doubles: H200.
+    EXPECT_EQ(of("mma.sync.aligned.m8n8k16.row.col.s32.s8.s8.s32 {%r1,%r2}, {%r3}, {%r4}, {%r1,%r2};").latency, 14);
+    EXPECT_EQ(of("mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 {%f1,%f2,%f3,%f4}, {%r1,%r2}, {%r5}, {%f1,%f2,%f3,%f4};").latency, 18);
+    EXPECT_EQ(of("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%f1,%f2,%f3,%f4}, {%r1,%r2,%r3,%r4}, {%r5,%r6}, {%f1,%f2,%f3,%f4};").latency, 26);
+    EXPECT_EQ(of("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%d1,%d2}, {%d3}, {%d3}, {%d1,%d2};").latency, 26);
     EXPECT_EQ(of("fma.rn.f32 %f1, %f2, %f2, %f3;").latency, 4);
     EXPECT_EQ(of("fma.rn.f64 %d1, %d2, %d2, %d3;").latency, 8);
     EXPECT_EQ(of("ex2.approx.ftz.f32 %f1, %f2;").latency, 17);
