@@ -108,6 +108,8 @@ uint32_t Accounting::on_access(const exec::AccessEvent& event) {
     access.space = memory::Space(event.space);
     access.active = event.active;
     access.continued = event.continued;
+    access.remote = event.remote;
+    access.destinations = event.destinations;
     access.sm = event.sm;
     access.warp_slot = event.warp_slot;
     access.block_slot = event.block_slot;
@@ -116,6 +118,7 @@ uint32_t Accounting::on_access(const exec::AccessEvent& event) {
     access.addresses = event.addresses;
     access.texels = event.texels;
     access.texels_per_lane = event.texels_per_lane;
+    access.texel_bytes = event.texel_bytes;
     access.texel_xyz = event.texel_xyz;
     if (relayout_ != nullptr) [[unlikely]] return relayout_->access(access, event.site, event.warp);
     // The lowest block and warp that has all lanes active, so that the examples of one launch show the same warp; until one comes, the first.

@@ -58,6 +58,7 @@ struct AccessEvent {
     uint32_t site = 0;                    ///< index into Kernel::sites
     Space space = Space::kGlobal;
     uint32_t active = 0;                  ///< lanes that take part; never 0
+    bool remote = false;                  ///< shared memory of another block of the cluster
     bool continued = false;               ///< AccessSite::bulk: not the first event of its copy (each is at most a warp's 32 × 16 bytes)
     uint32_t sm = 0;                      ///< SM of the GPU
     uint32_t warp_slot = 0;               ///< 0 … warps per SM - 1: the hardware warp
@@ -69,9 +70,11 @@ struct AccessEvent {
     /// Global: device address. Shared: offset in the block's shared memory. Local: offset in the thread's local memory.
     /// Const: offset in the constant bank. Texture/surface: address of each lane's first texel byte (see texels). Active lanes only.
     const uint64_t* addresses = nullptr;
+    const uint64_t* destinations = nullptr;   ///< kAsyncCopy, not bulk: offsets in shared memory that the lanes' bytes go to
     /// Texture: texels_per_lane addresses a lane (32 × texels_per_lane), filtered fetches have up to 8. nullptr: of linear memory.
     const uint64_t* texels = nullptr;
     uint32_t texels_per_lane = 0;
+    uint8_t texel_bytes = 0;              ///< Texture, surface: of each
     const int32_t* texel_xyz = nullptr;   ///< Texture: 3 integer coordinates a lane of the first texel (x, y, z or layer)
 };
 

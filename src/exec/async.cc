@@ -81,7 +81,7 @@ const Step* copy(Run& run, const Step& step, uint32_t active) {
         if (reading != 0) run.watch(*plan.watched, Touch::kRead, Space::kGlobal, reading, run.addresses, plan.bytes);
         run.watch(*plan.watched, Touch::kWrite, Space::kShared, active, run.shifted, plan.bytes);
     }
-    if (reading != 0) run.warp->copies_arrive = std::max(run.warp->copies_arrive, run.announce(plan.accesses, Space::kGlobal, reading, run.addresses));
+    if (reading != 0) run.warp->copies_arrive = std::max(run.warp->copies_arrive, run.announce(plan.accesses, Space::kGlobal, reading, run.addresses, false, kWarpLanes, run.shifted));
     return &step + 1;
 }
 

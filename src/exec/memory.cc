@@ -328,7 +328,8 @@ std::string Run::text_at(const Step& step, unsigned lane, uint64_t address, size
     return text;
 }
 
-uint64_t Run::announce(const std::vector<Access>& accesses, Space space, uint32_t active, const uint64_t* at, bool continued, unsigned issuer) {
+uint64_t Run::announce(const std::vector<Access>& accesses, Space space, uint32_t active, const uint64_t* at, bool continued, unsigned issuer,
+                       const uint64_t* destinations) {
     if (listener == nullptr) {
         const bool near = space == Space::kShared || space == Space::kConst;
         return time + (near ? machine.shared_latency : machine.global_latency);
@@ -337,7 +338,10 @@ uint64_t Run::announce(const std::vector<Access>& accesses, Space space, uint32_
     AccessEvent event;
     event.space = space;
     event.active = active;
+    event.remote = space == Space::kShared && block->cluster != nullptr && at[first_lane(active)] >> kClusterShift != 0 &&
+                   at[first_lane(active)] >> kClusterShift != block->rank + 1;
     event.continued = continued;
+    event.destinations = destinations;
     event.sm = sm->index;
     event.warp_slot = warp->slot;
     event.block_slot = block->slot;

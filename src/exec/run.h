@@ -278,7 +278,8 @@ struct Run {
         return warp->local.data() + (offset / 16 * kWarpLanes + lane) * 16 + offset % 16;
     }
     /// Tells the listener of an access. Returns when its result is there.
-    uint64_t announce(const std::vector<Access>& accesses, Space space, uint32_t active, const uint64_t* at, bool continued = false, unsigned issuer = kWarpLanes);
+    uint64_t announce(const std::vector<Access>& accesses, Space space, uint32_t active, const uint64_t* at, bool continued = false, unsigned issuer = kWarpLanes,
+                      const uint64_t* destinations = nullptr);
     /// The step's destinations are there at `arrival`.
     void expect(const Step& step, uint64_t arrival) {
         warp->pending[step.slot] = std::max(warp->pending[step.slot], arrival);

@@ -151,7 +151,7 @@ Sample gather(const Texture& t, const std::byte* host, unsigned component, const
 }
 
 uint64_t texel_address(const Texture& t, uint32_t x, uint32_t y, uint32_t z) {
-    if (!t.block_linear || t.height == 0) return t.address + texel_offset(t, x, y, z);
+    if (!t.block_linear) return t.address + texel_offset(t, x, y, z);
     uint32_t b = x * (uint32_t(t.channels) * t.channel_bits / 8);
     uint64_t tile = uint64_t(y / 8) * ((t.row_bytes + 63) / 64) + b / 64;
     return t.address + z * t.slice_bytes + tile * 512 + b % 64 / 32 * 256 + y % 8 / 2 * 64 + b % 32 / 16 * 32 + y % 2 * 16 + b % 16;

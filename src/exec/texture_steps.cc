@@ -54,7 +54,7 @@ std::byte* texels_of(Run& run, const Step& step, const Texture& texture, unsigne
 
 /// Announces what the lanes read: `count` texel addresses a lane. `linear`: of linear memory.
 uint64_t announce_texels(Run& run, const TexturePlan& plan, Space space, uint32_t active, const uint64_t* texels, uint32_t count, const int32_t* xyz,
-                         bool linear = false) {
+                         uint32_t texel_bytes, bool linear = false) {
     if (active == 0) return run.time;
     if (run.listener == nullptr) return run.time + run.machine.global_latency;
     AccessEvent event;
@@ -71,6 +71,7 @@ uint64_t announce_texels(Run& run, const TexturePlan& plan, Space space, uint32_
     event.addresses = run.addresses;
     event.texels = linear ? nullptr : texels;
     event.texels_per_lane = linear ? 0 : count;
+    event.texel_bytes = uint8_t(texel_bytes);
     event.texel_xyz = xyz;
     return run.time + run.listener->on_access(event);
 }
@@ -97,7 +98,7 @@ Coordinates coordinates_of(const Run& run, const TexturePlan& plan, unsigned lan
 const Step* fetch(Run& run, const Step& step, uint32_t active) {
     const auto& plan = *static_cast<const TexturePlan*>(step.plan);
     Sample samples[kWarpLanes];
-    uint32_t reading = 0, most = 1;
+    uint32_t reading = 0, most = 1, texel_bytes = 1;
     bool linear = true;
     for (uint32_t rest = active; rest != 0; rest &= rest - 1) {
         const auto lane = unsigned(std::countr_zero(rest));
@@ -109,6 +110,7 @@ const Step* fetch(Run& run, const Step& step, uint32_t active) {
         samples[lane] = plan.gather ? gather(*texture, host, plan.component, at) : sample(*texture, host, plan.cube ? 2 : plan.dimensions, at);
         if (samples[lane].count != 0) reading |= 1u << lane;
         linear &= texture->linear_memory;
+        texel_bytes = std::max<uint32_t>(1, texture->channels * texture->channel_bits / 8);
         most = std::max(most, samples[lane].count);
         for (unsigned v = 0; v < 4; ++v)
             if (step.rows[v]) run.row<uint32_t>(step.rows[v])[lane] = samples[lane].value[v];
@@ -119,7 +121,7 @@ const Step* fetch(Run& run, const Step& step, uint32_t active) {
         for (unsigned i = 0; i < most; ++i) texels[lane * most + i] = samples[lane].texels[std::min(i, samples[lane].count - 1)];
         std::copy_n(samples[lane].xyz.begin(), 3, xyz + lane * 3);
     });
-    run.expect(step, announce_texels(run, plan, Space::kTexture, reading, texels, most, xyz, linear));
+    run.expect(step, announce_texels(run, plan, Space::kTexture, reading, texels, most, xyz, texel_bytes, linear));
     return &step + 1;
 }
 
@@ -159,7 +161,7 @@ const Step* access_surface(Run& run, const Step& step, uint32_t active) {
         xyz[lane * 3 + 2] = int32_t(at[2]);
         inside |= 1u << lane;
     }
-    const uint64_t arrival = announce_texels(run, plan, Space::kSurface, inside, texels, 1, xyz);
+    const uint64_t arrival = announce_texels(run, plan, Space::kSurface, inside, texels, 1, xyz, width);
     if (!plan.store) run.expect(step, arrival);
     each_lane_of(active, [&](unsigned lane) {
         for (unsigned v = 0; v < plan.vector; ++v) {

@@ -33,6 +33,7 @@ public:
     /// A load of `wanted` bytes of a line: allocates it, and from now on holds the missing sectors too (they are in flight). Without
     /// `allocate` only a line that is there takes them.
     Lookup load(uint64_t line, const ByteMask& wanted, bool allocate = true);
+    bool holds(uint64_t line) const { return find(line) != kNone; }
     /// The missing sectors of `slot` arrive at `time`.
     void filled(uint32_t slot, uint64_t time) {
         if (time > ready_[slot]) ready_[slot] = time;

@@ -11,6 +11,7 @@
 
 #include "base/huge_pages.h"
 #include "gpu/clusters.h"
+#include "memory/async_copies.h"
 #include "memory/atomic_rounds.h"
 #include "memory/coalescer.h"
 #include "memory/constant_cache.h"
@@ -77,6 +78,7 @@ struct Model::Impl {
     std::map<uint64_t, uint64_t> host;    ///< mapped host memory: begin → end, as device addresses
     Footprint footprint;
     uint32_t atomic_sent[kLanes];         ///< atomics: sectors, by line of the footprint
+    uint32_t copy_passes = 0;              ///< of the asynchronous copy under way, through L1
     QuadRequests quads;
     double link_busy = 0;                 ///< this launch
     L2Cache::Work before;                 ///< the launch
@@ -327,6 +329,7 @@ struct Model::Impl {
     /// Cycles of the tag and data stages: a line a cycle of each four neighbouring ones. Each such group of lines is read in the passes that
     /// its words' banks need, or all together in those of the whole access.
     double l1_cycles(const Access& access, const uint64_t* addresses) const {
+        if (copy_passes > 0) return copy_passes;
         uint32_t lines[4] = {}, deepest = 1, depth[kLanes];
         for (uint32_t i = 0; i < footprint.lines; ++i) {
             depth[i] = lines[footprint.parts[i].line % 4]++;
@@ -378,15 +381,33 @@ struct Model::Impl {
         const uint64_t now = origin + access.time;
         depart(double(now));
         l2->pass(double(now) - 2 * kOutOfOrderCycles);
+        if (access.operation == Operation::kPrefetch) {     // requests of L2 without sectors (texture_probes.cu, bulk_prefetch)
+            prefetch(sm, access, now);
+            return 0;
+        }
         const uint64_t done = access.operation == Operation::kStore ? store(sm, access, false, now)
                                                                      : load(sm, access, c, footprint.parts.data(), footprint.lines, false, now);
         return uint32_t(std::min<uint64_t>(done - now, ~0u));
+    }
+
+    /// cp.async: what its way into shared memory makes of the footprint.
+    void copy_to_shared(const Access& access, Counters& c) {
+        const bool past_l1 = access.cache == CacheOperator::kCg && access.bytes == 16;
+        const uint32_t touched = footprint.sectors;
+        const Wavefronts waves = past_l1 ? split_past_l1(access.addresses, access.destinations, access.active, footprint)
+                                         : copy_wavefronts(access.addresses, access.destinations, access.active, access.bytes);
+        c.sectors = c.sectors + footprint.sectors - touched;
+        c.wavefronts += waves.actual;
+        c.ideal_wavefronts += waves.ideal;
+        if (!past_l1) copy_passes = waves.actual;           // past L1 takes none of the data stage's
     }
 
     uint32_t global(const Access& access, Counters& c) {
         const uint32_t active = access.uniform_reduction ? access.active & -access.active : access.active;
         coalesce(access.addresses, active, access.bytes, footprint);
         count_footprint(c);
+        copy_passes = 0;
+        if (access.destinations != nullptr) copy_to_shared(access, c);
         const bool through_l1 = !is_atomic(access.operation) && access.operation != Operation::kStore && loads_through_l1(access);
         if (gpu.coalescing == gpu::Coalescing::kKepler) count_transactions(c, through_l1);
         uint32_t atomic = 0;
@@ -420,8 +441,10 @@ struct Model::Impl {
     uint32_t shared(const Access& access, Counters& c) {
         const Wavefronts waves = shared_wavefronts(access.addresses, access.active, access.bytes, sharing_of(access), gpu.shared_banks, gpu.shared_bank_bytes);
         c.requests += 1;
-        c.wavefronts += waves.actual;
-        c.ideal_wavefronts += waves.ideal;
+        if (!access.remote) {                               // an H200's counters leave those out, whichever SM's
+            c.wavefronts += waves.actual;
+            c.ideal_wavefronts += waves.ideal;
+        }
         c.requested_bytes += uint64_t(lanes(access.active)) * access.bytes;
         if (settings.counts_only) return 0;
         Sm& sm = sm_of(access);
@@ -451,25 +474,10 @@ struct Model::Impl {
         return uint32_t(std::max(sm.constants_free, misses.ready) - now + shared_latency);
     }
 
-    /// tex1Dfetch: the warp is taken as one, as by a load, and the texture unit counts no request (an H200 in lab/07: 0 requests, 4 sectors a
-    /// warp of neighbouring floats, and as many hits as plain loads).
-    uint32_t linear_texture(const Access& access, Counters& c) {
-        coalesce(access.addresses, access.active, access.bytes, footprint);
-        c.tags += footprint.lines;
-        c.sectors += footprint.sectors;
-        c.requested_bytes += footprint.requested_bytes;
-        c.unique_bytes += footprint.unique_bytes;
-        if (settings.counts_only) return 0;
-        Sm& sm = sm_of(access);
-        const uint64_t now = start(sm, access, footprint.lines);
-        const uint64_t done = load(sm, access, c, footprint.parts.data(), footprint.lines, true, now);
-        return uint32_t(std::min<uint64_t>(done - (origin + access.time), ~0u));
-    }
-
     uint32_t texture(const Access& access, Counters& c) {
-        if (access.texels == nullptr || access.texels_per_lane == 0) return linear_texture(access, c);
-        const uint32_t per_lane = access.texels_per_lane;
-        split_quads(access.texels, per_lane, access.active, access.bytes, quads);
+        const bool linear = access.texels == nullptr;       // tex1Dfetch
+        const uint32_t per_lane = linear ? 1 : access.texels_per_lane, group = access.space == Space::kSurface || (linear && access.texel_bytes <= 8) ? 8 : 4;
+        split_quads(linear ? access.addresses : access.texels, per_lane, access.active, access.texel_bytes, quads, group);
         c.requests += quads.requests;
         c.tags += quads.count;
         c.sectors += quads.sectors;
@@ -484,8 +492,16 @@ struct Model::Impl {
         } else {
             coalesce(access.addresses, access.active, access.bytes, footprint);
             for (uint32_t i = 0; i < footprint.lines; ++i) atomic_sent[i] = count(footprint.parts[i].bytes.sectors());
-            if (is_atomic(access.operation)) done = update(sm, access, c, footprint.sectors, now);
-            else done = store(sm, access, false, now - quads.count);
+            if (is_atomic(access.operation)) {
+                done = update(sm, access, c, footprint.sectors, now);
+                return uint32_t(std::min<uint64_t>(done - (origin + access.time), ~0u));
+            }
+            // A sector that is written counts as a hit if anything has made L1 allocate its line (H200, texture_probes.cu).
+            for (uint32_t i = 0; i < quads.count; ++i) {
+                if (sm.l1.holds(quads.parts[i].line)) c.l1_hits += count(quads.parts[i].bytes.sectors());
+                sm.l1.store(quads.parts[i].line, quads.parts[i].bytes);
+            }
+            done = store(sm, access, false, now - quads.count);
         }
         return uint32_t(std::min<uint64_t>(done - (origin + access.time), ~0u));
     }

@@ -29,6 +29,7 @@ struct Access {
     bool uniform_reduction = false;
     bool bulk = false;                    ///< by the copy engine: neither a request of the load/store unit nor through L1
     bool continued = false;               ///< bulk: a further part of a copy
+    bool remote = false;                  ///< shared memory of another SM: no pass of this one's
     bool compare_and_swap = false;        ///< atomic
     bool increment = false;               ///< shared memory: adds the constant 1, result unused; lanes of one address go together
     ConstantPath constant_path = ConstantPath::kLane;
@@ -37,8 +38,10 @@ struct Access {
     uint32_t sm = 0, warp_slot = 0, block_slot = 0;
     uint64_t time = 0;                    ///< SM cycles since the kernel's start
     const uint64_t* addresses = nullptr;  ///< 32
+    const uint64_t* destinations = nullptr;   ///< asynchronous copies: 32 offsets in shared memory
     const uint64_t* texels = nullptr;     ///< 32 × texels_per_lane; nullptr: of linear memory
     uint32_t texels_per_lane = 0;
+    uint8_t texel_bytes = 0;
     const int32_t* texel_xyz = nullptr;
 };
 

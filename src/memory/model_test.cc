@@ -304,14 +304,44 @@ TEST(Model, APlaceForByteMasksIsTakenUntilTheFillHasCome) {
     EXPECT_GT(burst(20), too_many + 600);
 }
 
-TEST(Model, TexturesOfLinearMemoryAreLoadsWithoutRequests) {
+TEST(Model, NarrowTexelsOfLinearMemoryGoByEight) {
     Driver d;
-    for (uint64_t time : {0, 10000})
-        d.run({.space = Space::kTexture, .operation = Operation::kLoad, .bytes = 4, .time = time}, [](uint32_t lane) { return kBase + 4ull * lane; });
-    EXPECT_EQ(d.site(0).requests, 0u);
-    EXPECT_EQ(d.site(0).sectors, 8u);    // 128 bytes, twice
+    for (const uint8_t texel : {4, 16})
+        for (uint64_t time : {0, 10000})
+            d.run({.site = texel / 16u, .space = Space::kTexture, .operation = Operation::kLoad, .bytes = 4, .time = time, .texel_bytes = texel},
+                  [&](uint32_t lane) { return kBase + (texel == 16 ? 4096 : 0) + uint64_t(texel) * lane; });
+    EXPECT_EQ(d.site(0).requests, 8u);    // 32 lanes / 8, twice
+    EXPECT_EQ(d.site(0).sectors, 8u);     // 128 bytes, twice
     EXPECT_EQ(d.site(0).l1_hits, 4u);
     EXPECT_EQ(d.site(0).l2_reads, 4u);
+    EXPECT_EQ(d.site(1).requests, 16u);   // 16 bytes: by quads
+    EXPECT_EQ(d.site(1).sectors, 32u);
+}
+
+TEST(Model, SurfaceStoresHitLinesThatAreThere) {
+    Driver d;
+    // Eight lanes write 32 bytes of a line, the next eight its next 32: only the first sector of each line is new.
+    const auto write = [&](uint32_t site, uint64_t time) {
+        std::array<uint64_t, 32> texels;
+        for (uint32_t lane = 0; lane < 32; ++lane) texels[lane] = kBase + 4 * lane;
+        d.run({.site = site, .space = Space::kSurface, .operation = Operation::kStore, .bytes = 4, .time = time, .texels = texels.data(), .texels_per_lane = 1, .texel_bytes = 4},
+              [&](uint32_t lane) { return texels[lane]; });
+    };
+    write(0, 0);
+    EXPECT_EQ(d.site(0).requests, 4u);
+    EXPECT_EQ(d.site(0).sectors, 4u);
+    EXPECT_EQ(d.site(0).l1_hits, 3u);
+    write(1, 10000);
+    EXPECT_EQ(d.site(1).l1_hits, 4u);
+}
+
+TEST(Model, SharedMemoryOfOtherBlocksTakesNoPass) {
+    Driver d;
+    d.run({.site = 0, .space = Space::kShared, .operation = Operation::kLoad, .bytes = 4}, [](uint32_t lane) { return 128ull * lane; });
+    d.run({.site = 1, .space = Space::kShared, .operation = Operation::kLoad, .bytes = 4, .remote = true}, [](uint32_t lane) { return 128ull * lane; });
+    EXPECT_EQ(d.site(0).wavefronts, 32u);
+    EXPECT_EQ(d.site(1).wavefronts, 0u);
+    EXPECT_EQ(d.site(1).requests, 1u);
 }
 
 TEST(Model, BulkCopiesAreNoRequestsAndGoAroundL1) {

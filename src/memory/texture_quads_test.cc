@@ -28,5 +28,19 @@ TEST(TextureQuads, RowsAndColumnsAsRecorded) {
     EXPECT_EQ(quads.sectors, 2u);
 }
 
+// H200, texture_probes.cu: surface_2d_read of floats, a row and a column.
+TEST(TextureQuads, SurfacesGoByEight) {
+    uint64_t lanes[kLanes];
+    QuadRequests groups;
+    for (uint32_t i = 0; i < kLanes; ++i) lanes[i] = texel(i, 0, 4096);
+    split_quads(lanes, 1, ~0u, 4, groups, 8);
+    EXPECT_EQ(groups.requests, 4u);
+    EXPECT_EQ(groups.sectors, 8u);
+    for (uint32_t i = 0; i < kLanes; ++i) lanes[i] = texel(0, i, 4096);
+    split_quads(lanes, 1, ~0u, 4, groups, 8);
+    EXPECT_EQ(groups.requests, 4u);
+    EXPECT_EQ(groups.sectors, 16u);       // 8 rows, 2 a sector
+}
+
 }  // namespace
 }  // namespace lanescope::memory

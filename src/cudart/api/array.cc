@@ -32,7 +32,7 @@ cudaError_t make_array(Runtime& runtime, Context& context, cudaArray_t* out, con
     array->element_bytes = bits(format) / 8;
     if (extent.width > (uint64_t(1) << 32) || array->rows() > (uint64_t(1) << 32) || array->slices() > (uint64_t(1) << 32)) return cudaErrorInvalidValue;
     array->row_bytes = (extent.width * array->element_bytes + kRowAlignment - 1) / kRowAlignment * kRowAlignment;
-    uint64_t rows = extent.height ? (extent.height + kRowGroup - 1) / kRowGroup * kRowGroup : 1;
+    uint64_t rows = extent.height ? (extent.height + kRowGroup - 1) / kRowGroup * kRowGroup : kRowGroup;
     unsigned __int128 slice = (unsigned __int128)(array->row_bytes) * rows, all = slice * array->slices();
     if (all > INT64_MAX) return cudaErrorMemoryAllocation;
     array->slice_bytes = uint64_t(slice);
