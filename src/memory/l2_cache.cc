@@ -37,7 +37,7 @@ L2Cache::L2Cache(const gpu::Description& gpu, const Parameters& parameters, std:
       read_clocks_(double(kSectorBytes) / std::max(1u, gpu.l2_bytes_per_clock_per_slice) * parameters.l2_read_turns),
       write_clocks_(double(kSectorBytes) / std::max(1u, gpu.l2_bytes_per_clock_per_slice) * parameters.l2_write_turns),
       fill_clocks_(double(kSectorBytes) / std::max(1u, gpu.l2_bytes_per_clock_per_slice) * parameters.l2_fill_turns),
-      atomic_clocks_(parameters.l2_atomic_clocks), same_clocks_(parameters.l2_atomic_same_clocks),
+      atomic_clocks_(parameters.l2_atomic_clocks), partial_clocks_(parameters.l2_atomic_partial_clocks),
       dram_wait_(std::max(0.0, gpu.dram_latency_ns - parameters.dram_spread_ns - gpu.l2_latency_ns) * gpu.clock_mhz / 1000),
       atomics_(size_t(slices_)),
       tags_(lines(), kEmpty, memory), stamps_(lines(), memory), lines_(lines(), memory), state_(size_t(sets_) * partitions_, memory),
@@ -296,14 +296,14 @@ double L2Cache::turn(double slice_clocks, uint64_t now) {
     return turns_.take(double(now), cycles);
 }
 
-/// Neighbouring lines share a slice, by four: 4 KiB are served as fast as six slices can, 128 KiB as fast as 42 (recorded `atomics`).
-double L2Cache::turn_at_slice(uint64_t line, uint32_t sectors, uint32_t passes, uint64_t now) {
-    Slice& slice = atomics_[size_t(mix(line / 4) % atomics_.size())];
-    const uint64_t what = line << kSectorsPerLine | sectors;
-    const double clocks = std::has_single_bit(sectors) && (slice.last == what || passes > 1) ? same_clocks_ : atomic_clocks_;
-    slice.last = what;
+/// Each of the eight slices of a page of 4 KiB has two of its pieces of 256 bytes, and pages that follow each other have other slices
+/// (recorded `slices`).
+double L2Cache::turn_at_slice(uint64_t line, bool whole, uint32_t passes, uint64_t now) {
+    const uint64_t page = line / 32, groups = std::max<size_t>(1, atomics_.size() / 8), group = (page + mix(page / groups)) % groups;
+    const uint64_t piece = line / 2 % 16, in_group = ((piece ^ piece >> 1) & 1) | (piece >> 1 & 6);
+    Slice& slice = atomics_[size_t((group * 8 + in_group) % atomics_.size())];
     slice.busy_until = std::max(slice.busy_until, double(now));
-    const double wait = slice.busy_until - double(now), cycles = clocks * passes * slice_cycle_;
+    const double wait = slice.busy_until - double(now), cycles = (whole ? atomic_clocks_ : partial_clocks_) * passes * slice_cycle_;
     slice.busy_until += cycles;
     slice.busy += cycles;
     return wait + cycles;
@@ -385,11 +385,13 @@ double L2Cache::write(uint64_t line, const ByteMask& bytes, uint32_t sent, uint3
     return std::max({wait, filled, dram_.full() ? behind_dram(touched, now) : 0});
 }
 
-L2Cache::Reply L2Cache::update(uint64_t line, uint32_t sectors, uint32_t passes, uint32_t side, uint32_t site, uint64_t now, Priority priority) {
+L2Cache::Reply L2Cache::update(uint64_t line, const ByteMask& bytes, uint32_t passes, uint32_t side, uint32_t site, uint64_t now, Priority priority) {
     const auto [in, at] = place(line);
+    const uint32_t sectors = bytes.sectors();
+    const bool whole = bytes.whole_sectors() == sectors && passes == count(sectors);
     Reply reply;
     sectors_ += (at != side ? 2 : 1) * passes;
-    reply.wait = std::max(turn((at != side ? 2 : 1) * write_clocks_ * passes, now), turn_at_slice(line, sectors, passes, now));
+    reply.wait = std::max(turn((at != side ? 2 : 1) * write_clocks_ * passes, now), turn_at_slice(line, whole, passes, now));
     if (at != side) reply.wait += partition_distance_;
     const uint32_t slot = touch(line, in, at, now, priority);
     Line& state = lines_[slot];

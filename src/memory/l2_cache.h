@@ -57,7 +57,7 @@ public:
     double write(uint64_t line, const ByteMask& bytes, uint32_t sent, uint32_t side, uint32_t site, uint64_t now, Priority priority = Priority::kUnchanged);
     /// Atomics and reductions: done at the home, on valid data.
     /// `passes`: how often a sector of the line is asked for, all together.
-    Reply update(uint64_t line, uint32_t sectors, uint32_t passes, uint32_t side, uint32_t site, uint64_t now, Priority priority = Priority::kUnchanged);
+    Reply update(uint64_t line, const ByteMask& bytes, uint32_t passes, uint32_t side, uint32_t site, uint64_t now, Priority priority = Priority::kUnchanged);
     /// The line is kLast no longer.
     void evict_normally(uint64_t line);
     /// The line's data is lost, not written back.
@@ -142,7 +142,7 @@ private:
     /// How long a request that takes so many clocks of a slice waits for its turn, as if all slices were one.
     double turn(double slice_clocks, uint64_t now);
     /// The same at the line's own slice: atomics of one address are done one after the other.
-    double turn_at_slice(uint64_t line, uint32_t sectors, uint32_t passes, uint64_t now);
+    double turn_at_slice(uint64_t line, bool whole, uint32_t passes, uint64_t now);
     void drop_copies(uint64_t line, uint32_t set, uint32_t home, uint32_t sectors);
     Counters& counters(uint32_t site) { return site - first_site_ < counts_.size() ? counts_[site - first_site_] : *other_; }
     auto written() {
@@ -159,14 +159,13 @@ private:
     const double dirty_share_, partial_share_, completed_share_;   ///< of a set's ways
     const double flushed_dirty_share_;    ///< sets that hold one dirty line of the profiler after a flush
     const double slices_, slice_cycle_;   ///< number; SM cycles of a slice's clock
-    const double read_clocks_, write_clocks_, fill_clocks_, atomic_clocks_, same_clocks_;
+    const double read_clocks_, write_clocks_, fill_clocks_, atomic_clocks_, partial_clocks_;
     const double dram_wait_;
     Timetable turns_;
     double busy_ = 0;
     uint64_t sectors_ = 0;
     struct Slice {
         double busy_until = 0, busy = 0;
-        uint64_t last = ~0ull;            ///< line and sectors of the last atomic
     };
     std::vector<Slice> atomics_;          ///< by slice
     uint32_t stamp_ = 0, flushes_ = 0, first_site_ = 0;

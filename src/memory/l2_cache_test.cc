@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <utility>
+#include <vector>
+
 namespace lanescope::memory {
 namespace {
 
@@ -155,6 +158,28 @@ TEST(L2Cache, DiscardedLinesAreNotWritten) {
     for (uint64_t line = 0; line < 4 * SmallCache::kSets; ++line) small.cache.discard(line);
     small.stream();
     EXPECT_EQ(small.written(), 0u);
+}
+
+// Atomics on each sector of a region once: those that the busiest slice gets, on an H200 (tests/accuracy/h200/slices.csv).
+TEST(L2Cache, SlicesOfAPage) {
+    const gpu::Description gpu = *gpu::load("h200");
+    const Parameters parameters(gpu);
+    const auto busiest = [&](uint32_t sectors, bool whole) {
+        std::vector<Counters> counters(1);
+        Counters other;
+        L2Cache cache(gpu, parameters, std::pmr::get_default_resource());
+        cache.begin_launch(counters, &other);
+        for (uint32_t sector = 0; sector < sectors; ++sector) {
+            ByteMask bytes;
+            bytes.set(sector % 4 * kSectorBytes, whole ? kSectorBytes : 4);
+            cache.update((uint64_t(1) << 30) / kLineBytes + sector / 4, bytes, 1, 0, 0, 0);
+        }
+        return cache.work().atomic_cycles / (whole ? parameters.l2_atomic_clocks : parameters.l2_atomic_partial_clocks);
+    };
+    const double one = busiest(1, false);
+    EXPECT_NEAR(busiest(1, true), one, 1e-9);
+    const std::pair<uint32_t, double> recorded[] = {{2, 2}, {4, 4}, {8, 8}, {16, 8}, {32, 16}, {64, 16}, {128, 16}};
+    for (const auto& [sectors, most] : recorded) EXPECT_NEAR(busiest(sectors, false), most * one, 1e-9) << sectors;
 }
 
 }  // namespace

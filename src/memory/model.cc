@@ -314,7 +314,7 @@ struct Model::Impl {
                 c.link_write_bytes += kSectorBytes * count(part.bytes.sectors());
                 ready = std::max(ready, double(now) + 2 * l2_latency + over_link(2 * kSectorBytes * count(part.bytes.sectors()), now));
             } else {
-                const L2Cache::Reply reply = l2->update(part.line, part.bytes.sectors(), atomic_sent[i], side, access.site, now, priority_of(access, part.line));
+                const L2Cache::Reply reply = l2->update(part.line, part.bytes, atomic_sent[i], side, access.site, now, priority_of(access, part.line));
                 ready = std::max(ready, double(now) + l2_latency + reply.wait);
                 sm.stores.block(double(now) + reply.wait);
             }

@@ -28,7 +28,7 @@ struct Parameters {
     double l2_write_turns;                ///< for a packet of 32 bytes of a store
     double l2_fill_turns;                 ///< for 32 bytes fetched from DRAM, beside the read that wanted them
     double l2_atomic_clocks;              ///< of a slice, for the atomics of one sector
-    double l2_atomic_same_clocks;         ///< the same if the slice's last atomics were on that sector, or several are on one address
+    double l2_atomic_partial_clocks;      ///< the same unless they are on all of its bytes, each once
     double l1_atomic_cycles;              ///< of an SM's load/store unit, for the atomics of one sector
     double constant_word_cycles;          ///< each distinct word of a constant access
     double constant_miss_cycles;          ///< an access that misses in the indexed constant cache but not in the next
@@ -69,7 +69,7 @@ struct Parameters {
         l2_write_turns = get("l2_write_turns", 1.56);
         l2_fill_turns = get("l2_fill_turns", 0.5);
         l2_atomic_clocks = get("l2_atomic_clocks", 1.06);
-        l2_atomic_same_clocks = get("l2_atomic_same_clocks", 1.25);
+        l2_atomic_partial_clocks = get("l2_atomic_partial_clocks", 1.25);
         l1_atomic_cycles = get("l1_atomic_cycles", 2.4);
         constant_word_cycles = get("constant_word_cycles", 2);
         constant_miss_cycles = get("constant_miss_cycles", 50);
